@@ -3,6 +3,7 @@
 import itertools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from os import PathLike
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -77,6 +78,16 @@ class Events:
     resolution: tuple[int, int]  # (width, height) px
     signal: NDArray[np.bool_] | None  # (n,)
 
+    def __new__(cls, *columns: object, **_named: object) -> "Events":
+        """Refuse columns without a name: their order differs between libraries."""
+        if columns:
+            kinds = ", ".join(type(column).__name__ for column in columns)
+            raise EventDataError(
+                f"Events take their columns by name; got {len(columns)} without: {kinds}. "
+                f"{_construction(columns[0])}"
+            )
+        return object.__new__(cls)
+
     def __init__(
         self,
         *,
@@ -117,7 +128,7 @@ class Events:
         signal: NDArray[np.bool_] | None = None,
     ) -> "Events":
         """Wrap arrays that are known to be valid, without checks or conversion."""
-        events = cls.__new__(cls)
+        events = object.__new__(cls)
         events._set(resolution, x=x, y=y, t=t, p=p, signal=signal)
         return events
 
@@ -245,6 +256,12 @@ class Events:
 
     def between(self, t_start: int, t_end: int) -> "Events":
         """Return a view of the events with ``t_start <= t < t_end``, us."""
+        for name, time in (("t_start", t_start), ("t_end", t_end)):
+            if not isinstance(time, (int, np.integer)):
+                remedy = "For seconds use `round(seconds * 1e6)`."
+                raise EventDataError(
+                    "must be whole microseconds", parameter=name, value=time, remedy=remedy
+                )
         # Numbers beyond int64 would convert all times to floats, which lose microseconds.
         limits = np.iinfo(np.int64)
         bounds = [min(max(t, limits.min), limits.max) for t in (t_start, t_end)]
@@ -328,7 +345,20 @@ def check_events(name: str, value: object) -> None:
     evcrisp.core.errors.ConfigError: `events` must be Events; got list. Read a file with `evcrisp.read`, or build `Events(x=..., y=..., t=..., p=..., resolution=...)`.
     """
     if not isinstance(value, Events):
-        raise ConfigError(
-            f"`{name}` must be Events; got {type(value).__name__}. Read a file with `evcrisp.read`, "
-            "or build `Events(x=..., y=..., t=..., p=..., resolution=...)`."
-        )
+        raise not_events(name, value)
+
+
+def not_events(name: str, value: object, wanted: str = "Events") -> ConfigError:
+    """Return the error for an argument that should be ``Events``, with the way to make them."""
+    return ConfigError(
+        f"`{name}` must be {wanted}; got {type(value).__name__}. {_construction(value)}"
+    )
+
+
+def _construction(value: object) -> str:
+    """Return how to make ``Events`` of a value."""
+    if isinstance(value, np.ndarray) and value.dtype.names:
+        return "Use `Events.from_structured(records, resolution)`."
+    if isinstance(value, (str, PathLike)):
+        return "Read the file with `evcrisp.read`."
+    return "Read a file with `evcrisp.read`, or build `Events(x=..., y=..., t=..., p=..., resolution=...)`."

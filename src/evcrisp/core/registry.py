@@ -36,6 +36,8 @@ class Registry(Mapping[str, T], Generic[T]):
         Group of entry points through which installed packages add parts: "evcrisp.filters".
     calls : bool
         Whether the attribute is called without arguments to make the part.
+    related : (str, str), optional
+        Another registry as "module:attribute", and what to do with its names, for messages.
 
     Examples
     --------
@@ -47,10 +49,17 @@ class Registry(Mapping[str, T], Generic[T]):
     """
 
     def __init__(
-        self, kind: str, parts: Mapping[str, str], *, group: str | None = None, calls: bool = False
+        self,
+        kind: str,
+        parts: Mapping[str, str],
+        *,
+        group: str | None = None,
+        calls: bool = False,
+        related: tuple[str, str] | None = None,
     ) -> None:
         self.kind = kind
         self.group = group
+        self._related = related
         self._calls = calls
         self._paths = dict(parts)
         self._loaded: dict[str, T] = {}
@@ -88,6 +97,15 @@ class Registry(Mapping[str, T], Generic[T]):
     def unregister(self, name: str) -> None:
         """Remove a registered part; a built-in part of that name comes back."""
         self._loaded.pop(name, None)
+
+    def hint(self, name: str) -> str:
+        """Return where an unknown name belongs: to the related registry, or to a similar name."""
+        if self._related is not None:
+            module, _, attribute = self._related[0].partition(":")
+            other: Registry[Any] = getattr(importlib.import_module(module), attribute)
+            if name in other:
+                return f" It is a {other.kind}: {self._related[1]}"
+        return _similar(name, self)
 
     def _load(self, name: str) -> T:
         if name in self._paths:
@@ -226,6 +244,10 @@ def _is_plain(parameter: inspect.Parameter) -> bool:
 
 
 def _hint(name: str, known: Mapping[str, Any]) -> str:
+    return known.hint(name) if isinstance(known, Registry) else _similar(name, known)
+
+
+def _similar(name: str, known: Mapping[str, Any]) -> str:
     close = difflib.get_close_matches(name, known, n=1)
     return f" Did you mean {close[0]!r}?" if close else ""
 

@@ -4,6 +4,7 @@ import math
 import numbers
 import operator
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -72,6 +73,20 @@ def check_type(name: str, value: Any, kind: type, remedy: str | Setting | None =
         raise ConfigError(problem, parameter=name, value=value, remedy=remedy)
 
 
+def as_path(name: str, value: Any, remedy: str | None = None) -> Path:
+    """Return a path; raise if a value is none, such as events instead of their file.
+
+    >>> as_path("path", 5)
+    Traceback (most recent call last):
+    evcrisp.core.errors.ConfigError: `path` must be the name of a file or folder, a string or `pathlib.Path`; got 5.
+    """
+    try:
+        return Path(value)
+    except TypeError:
+        problem = "must be the name of a file or folder, a string or `pathlib.Path`"
+        raise ConfigError(problem, parameter=name, value=value, remedy=remedy) from None
+
+
 def as_numbers(
     name: str, values: ArrayLike, count: int | None = None, wanted: str = ""
 ) -> tuple[float, ...]:
@@ -99,7 +114,7 @@ def as_resolution(resolution: Sequence[int]) -> tuple[int, int]:
     try:
         width, height = (operator.index(side) for side in resolution)
     except (TypeError, ValueError):
-        problem = "must be (width, height) in px"
+        problem = "must be (width, height), two whole numbers of px"
         raise EventDataError(problem, parameter="resolution", value=resolution) from None
     if not (0 < width <= 65_536 and 0 < height <= 65_536):
         problem = "must be (width, height), each 1 to 65536 px"

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from evcrisp.core.camera import Camera, warn_of_mismatch
 from evcrisp.core.errors import ConfigError
-from evcrisp.core.events import Events
+from evcrisp.core.events import Events, not_events
 from evcrisp.core.registry import build, lookup
 from evcrisp.core.types import Floats
 from evcrisp.core.windows import Window
@@ -108,10 +108,7 @@ def as_window(events: Events | Window) -> Window:
     if isinstance(events, Window):
         return events
     if not isinstance(events, Events):
-        raise ConfigError(
-            f"`events` must be Events or a Window; got {type(events).__name__}. "
-            "Read a file with `evcrisp.read`; build `Events(x=..., y=..., t=..., p=..., resolution=...)`."
-        )
+        raise not_events("events", events, "Events or a Window")
     if not len(events):
         return Window(events, 0, 1)
     return Window(events, int(events.t[0]), int(events.t[-1]) + 1)

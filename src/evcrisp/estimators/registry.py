@@ -17,4 +17,8 @@ ESTIMATORS: Registry[type[Estimator]] = Registry(
         "entropy": "evcrisp.estimators.baselines.entropy:Entropy",
     },
     group="evcrisp.estimators",
+    related=(
+        "evcrisp.filters.registry:FILTERS",
+        "use `evcrisp.denoise`, or the method 'sequential', which filters and then aligns.",
+    ),
 )

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import cast
 
 from evcrisp.core.errors import ConfigError, EventDataError
-from evcrisp.core.events import Events
+from evcrisp.core.events import Events, check_events
 from evcrisp.core.registry import build, lookup
 from evcrisp.filters.protocol import Filter, Labels, presets
 from evcrisp.filters.registry import FILTERS
@@ -90,6 +90,7 @@ def denoise(
     >>> denoise(events, "baf", tau_us=1000).signal
     array([False,  True, False])
     """
+    check_events("events", events)
     config = build_filter(method, preset, device, **params)
     stream = config.start(events.resolution)
     labels = Labels.concatenate([stream.label(events), stream.finish()])

@@ -35,4 +35,8 @@ FILTERS: Registry[type[Filter]] = Registry(
         "edncnn": "evcrisp.filters.learned.edncnn:Edncnn",
     },
     group="evcrisp.filters",
+    related=(
+        "evcrisp.estimators.registry:ESTIMATORS",
+        "use `evcrisp.estimate` or `evcrisp.track`, whose results have labels.",
+    ),
 )

@@ -82,6 +82,20 @@ def withdrawing(path: Path, *, overwrite: bool) -> Generator[None, None, None]:
 
 
 @contextmanager
+def making_folder(folder: Path) -> Generator[None, None, None]:
+    """Create a folder with its parents; after an error, remove those that were created and are empty."""
+    made = [path for path in (folder, *folder.parents) if not path.exists()]
+    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        yield
+    except BaseException:
+        with suppress(OSError):  # such as a folder that is not empty
+            for path in made:
+                path.rmdir()
+        raise
+
+
+@contextmanager
 def naming(path: Path) -> Generator[None, None, None]:
     """Add the name of a file to an `OSError` without one, such as that of a full disk."""
     try:

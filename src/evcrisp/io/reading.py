@@ -1,6 +1,5 @@
 """Open, read or summarize a recording of any format."""
 
-import os
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from os import PathLike
@@ -10,7 +9,7 @@ from typing import Any, cast
 from evcrisp.core.errors import FormatError
 from evcrisp.core.events import Events
 from evcrisp.core.live_area import Box, LiveArea, LiveAreaCounter
-from evcrisp.core.validation import as_resolution
+from evcrisp.core.validation import as_path, as_resolution
 from evcrisp.io.atomic_output import naming
 from evcrisp.io.byte_blocks import GZIP_MAGIC
 from evcrisp.io.cut import Cut
@@ -83,9 +82,9 @@ def open_recording(
         ``(x, y, width, height)``: read this region, and move it to (0, 0). It becomes the sensor;
         a camera must be shifted too, see :meth:`Camera.cropped`.
     """
-    if not os.fspath(path):
+    if path == "":
         raise FileNotFoundError("The name of the recording is empty.")
-    path = Path(path)
+    path = as_path("path", path)
     if not path.exists():
         raise FileNotFoundError(f"{path} does not exist.")
     if not (path.is_file() or path.is_dir()):

@@ -12,6 +12,7 @@ from evcrisp.core.events import Events
 from evcrisp.core.messages import counted
 from evcrisp.core.registry import build
 from evcrisp.core.sensor_data import Frame, Imu, Triggers, shifted
+from evcrisp.core.validation import as_path
 from evcrisp.io.atomic_output import replacing
 from evcrisp.io.protocol import SensorData, SensorDataSink, Sink, Writer, finishing
 from evcrisp.io.recording import Recording
@@ -120,7 +121,7 @@ def write(
     options, **named_options
         Options of the format, such as ``compression``, as a mapping or by name.
     """
-    path = Path(path)
+    path = as_path("path", path, remedy="The path comes first: `write(path, events)`.")
     writer = writer_for(path, format, {**(options or {}), **named_options})
     data = sensor_data_from
     with replacing(path, overwrite=overwrite) as temporary:

@@ -21,7 +21,7 @@ from evcrisp.estimators.estimate import model_for
 from evcrisp.estimators.protocol import Estimator
 from evcrisp.estimators.registry import ESTIMATORS
 from evcrisp.estimators.result import Estimate
-from evcrisp.io.atomic_output import naming, refuse_inputs, replacing, withdrawing
+from evcrisp.io.atomic_output import making_folder, naming, refuse_inputs, replacing, withdrawing
 from evcrisp.io.flow.formats import FLOW_FORMATS, FlowFormat, fitting
 from evcrisp.io.reading import opened
 from evcrisp.io.recording import Recording
@@ -124,7 +124,7 @@ def write_flow_files(
             recording, estimator, model, windowing=windowing, device=device,
             deterministic=deterministic,
         )  # fmt: skip
-        folder.mkdir(parents=True, exist_ok=True)
+        stack.enter_context(making_folder(folder))
         # The stack renames the files from the last to the first: the table appears last.
         table = stack.enter_context(replacing(folder / _TABLE, overwrite=overwrite))
         rows: list[tuple[object, ...]] = [_COLUMNS]

@@ -14,7 +14,7 @@ from evcrisp.core.windows import ordered_chunks
 from evcrisp.estimators.estimate import model_for
 from evcrisp.estimators.protocol import Estimator
 from evcrisp.estimators.result import Estimate
-from evcrisp.io.atomic_output import naming, replacing, withdrawing
+from evcrisp.io.atomic_output import making_folder, naming, replacing, withdrawing
 from evcrisp.io.protocol import Writer
 from evcrisp.io.recording import Recording
 from evcrisp.io.writing import ChunkWriter, writer_like
@@ -185,8 +185,8 @@ def open_outputs(
     # Where the summary is, the other files belong to it.
     names = ("summary.json", "layers.csv", "motion.csv", "labels.npz", setup.clean_name)
     had_results = run_log.has_results(folder, names, recording, overwrite=overwrite)
-    folder.mkdir(parents=True, exist_ok=True)
     with ExitStack() as stack:
+        stack.enter_context(making_folder(folder))
         summary_path, layers_path, motion_path, labels_path, clean_path = (
             stack.enter_context(replacing(folder / name, overwrite=overwrite)) for name in names
         )

@@ -7,7 +7,7 @@ import numpy as np
 
 from evcrisp.core.errors import EventDataError
 from evcrisp.core.palettes import layer_palette, layer_slots
-from evcrisp.core.types import Floats
+from evcrisp.core.types import Bools, Floats
 from evcrisp.metrics import RocCurve, SweepCurve
 from evcrisp.motion.open_motion import OpenMotion, is_open
 from evcrisp.plots.style import INK, LINE_COLORS, LINE_STYLES, MARKERS, PALE
@@ -130,10 +130,11 @@ def draw_motion(
 ) -> None:
     """Draw every motion parameter over time, one per axes; for rotations also the gyroscope.
 
-    Bands are intervals of 95 %; parameters of motions that are not reliable are drawn as crosses.
-    ``estimates`` are consecutive windows; ``imu`` has the camera's time and axes, and ``imu_label`` names its curve. Where windows have
-    several models or layers, :func:`motion_table` tells what is drawn; each layer has one more line,
-    with the velocity at the middle of its box.
+    Bands are intervals of 95 %; parameters of motions that are not reliable are drawn as crosses, and do
+    not widen the range: outside of it, they stand at its border. ``estimates`` are consecutive windows;
+    ``imu`` has the camera's time and axes, and ``imu_label`` names its curve. Where windows have several
+    models or layers, :func:`motion_table` tells what is drawn; each layer of a window with several has
+    one more line, with the velocity at the middle of its box.
     """
     motion, theta = motion_table(estimates)
     t_first = estimates[0].window.t_start
@@ -145,53 +146,75 @@ def draw_motion(
     half = 1.96 * motion_std(estimates, motion)
     is_doubtful = np.array([not result.reliable for result in estimates])
     line: dict[str, Any] = {"marker": "o", "markersize": 2.5, "linewidth": 1.0}
-    cross: dict[str, Any] = {"marker": "x", "markersize": 4.0, "linestyle": ""}
+    line["markevery"] = np.flatnonzero(~is_doubtful).tolist()
     for k, (axes, name) in enumerate(zip(all_axes, motion.param_names, strict=True)):
         if gyro is not None:
             axes.plot(gyro_s, rates[:, k], color=PALE, linewidth=2.2, label=imu_label)
         color, values = LINE_COLORS[k % len(LINE_COLORS)], theta[:, k]
-        axes.plot(t_s, values, color=color, **line, label="estimated")
-        limits = _limits(values, half[:, k])
+        low, high = limits = _limits(values, half[:, k], is_doubtful)
+        axes.plot(t_s, np.clip(values, *limits), color=color, **line, label="estimated")
         band = np.clip(values - half[:, k], *limits), np.clip(values + half[:, k], *limits)
         axes.fill_between(t_s, *band, color=color, alpha=0.18, linewidth=0)
-        if is_doubtful.any():
-            axes.plot(t_s[is_doubtful], values[is_doubtful], color=INK, **cross, label="doubtful")
         if is_open(motion) and k < 2:  # vx and vy
-            _draw_layer_velocities(axes, estimates, t_s, k)
+            _draw_layer_velocities(axes, estimates, t_s, k, limits)
+        if is_doubtful.any():
+            places = t_s[is_doubtful], np.clip(values[is_doubtful], low, high)
+            axes.plot(*places, color=INK, **_CROSS, label="doubtful")
         axes.axhline(0.0, color=INK, linewidth=0.4)
         axes.set_ylabel(f"{name} [{motion.param_units[k]}]")
     all_axes[-1].set_xlabel("time [s]")
     all_axes[0].legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=6)
 
 
+#: Mark of a value that is not reliable, above all lines.
+_CROSS: dict[str, Any] = {"marker": "x", "markersize": 4.0, "linestyle": "", "zorder": 5}
+
 #: Layers of a recording with an entry in the legend; the numbers of later ones go on.
 _MAX_IN_LEGEND = 10
 
 
-def _limits(values: Floats, half: Floats) -> tuple[float, float]:
-    """Return ends for bands: unknown parts of a motion must not flatten the curve."""
-    known = values[np.isfinite(values)]
-    low, high = (float(known.min()), float(known.max())) if known.size else (0.0, 0.0)
-    usual = half[np.isfinite(half)]
+def _limits(values: Floats, half: Floats, is_doubtful: Bools) -> tuple[float, float]:
+    """Return ends for values and bands: doubtful and unknown ones must not flatten the curve."""
+    known = np.isfinite(values)
+    if (known & ~is_doubtful).any():
+        known &= ~is_doubtful
+    shown, usual = values[known], half[known & np.isfinite(half)]
+    low, high = (float(shown.min()), float(shown.max())) if shown.size else (0.0, 0.0)
     room = max(high - low, 2.0 * float(np.median(usual)) if usual.size else 0.0)
     return low - room, high + room
 
 
 def _draw_layer_velocities(
-    axes: "Axes", estimates: Sequence["Estimate"], t_s: Floats, component: int
+    axes: "Axes",
+    estimates: Sequence["Estimate"],
+    t_s: Floats,
+    component: int,
+    limits: tuple[float, float],
 ) -> None:
-    """Draw the velocity of every layer over time; each has one line, in its color."""
+    """Draw the velocity of every layer of windows with several; each has one line, in its color."""
     palette = layer_palette("#ffffff")
-    lines: dict[int, list[tuple[float, float]]] = {}
-    for t, result in zip(t_s, estimates, strict=True):
-        if result.status.has_motion:
-            for layer in result.layers:
-                lines.setdefault(layer.id, []).append((t, layer.velocity[component]))
-    for number, points in sorted(lines.items()):
+    lines: dict[int, Floats] = {}
+    crosses: list[tuple[float, float]] = []
+    reliable: list[float] = []
+    for k, result in enumerate(estimates):
+        if not result.status.has_motion or len(result.layers) < 2:
+            continue  # one motion is drawn as that of the window
+        for layer in result.layers:
+            value = float(layer.velocity[component])
+            lines.setdefault(layer.id, np.full(t_s.size, np.nan))[k] = value
+            if layer.doubts:
+                crosses.append((float(t_s[k]), value))
+            else:
+                reliable.append(value)
+    low, high = min([limits[0], *reliable]), max([limits[1], *reliable])
+    for number, values in sorted(lines.items()):
         color = palette.colors[layer_slots([number])[0]]
         label = f"layer {number}" if number < _MAX_IN_LEGEND else None
         style: dict[str, Any] = {"color": color, "linewidth": 0.8, "alpha": 0.8}
-        axes.plot(*zip(*points, strict=True), **style, marker="s", markersize=3.0, label=label)
+        axes.plot(t_s, np.clip(values, low, high), **style, marker="s", markersize=3.0, label=label)
+    if crosses:
+        times, values = zip(*crosses, strict=True)
+        axes.plot(times, np.clip(values, low, high), color=INK, **_CROSS)
 
 
 def draw_pareto(axes: "Axes", front: "ParetoFront") -> "Axes":
@@ -233,14 +256,11 @@ def _draw_regrets(axes: "Axes", ideal: tuple[float, float], chosen: tuple[float,
     """Draw the distances of a point from the ideal point, along both costs."""
     dotted: dict[str, Any] = {"color": LINE_COLORS[1], "linewidth": 1.0, "linestyle": (0, (1, 2))}
     corner = ideal[0], chosen[1]
-    axes.plot(*zip(corner, chosen, strict=True), **dotted, zorder=1)
-    axes.plot(*zip(ideal, corner, strict=True), **dotted, zorder=1)
-    note: dict[str, Any] = {"color": LINE_COLORS[1], "fontsize": 8.0, "textcoords": "offset points"}
-    middle = 0.5 * (ideal[0] + chosen[0]), chosen[1]
-    axes.annotate(f"regret {chosen[0] - ideal[0]:.3g}", middle, (0, 4), ha="center", **note)
-    middle = ideal[0], 0.5 * (ideal[1] + chosen[1])
-    side: dict[str, Any] = {"ha": "left", "va": "center", "rotation": 90}
-    axes.annotate(f"regret {chosen[1] - ideal[1]:.3g}", middle, (4, 0), **side, **note)
+    regrets = f"{chosen[0] - ideal[0]:.3g} (alignment), {chosen[1] - ideal[1]:.3g} (denoising)"
+    # In the legend: beside lines of any length, texts would cover each other and the front.
+    axes.plot(
+        *zip(ideal, corner, chosen, strict=True), **dotted, zorder=1, label=f"regrets {regrets}"
+    )
 
 
 def draw_tradeoff(all_axes: Sequence["Axes"], front: "ParetoFront") -> None:

@@ -22,6 +22,7 @@ from evcrisp.estimators.registry import ESTIMATORS
 from evcrisp.estimators.result import Estimate
 from evcrisp.filters import denoise
 from evcrisp.motion import MotionModel
+from evcrisp.pipeline.camera_motion.recorded_camera import needs_camera
 from evcrisp.pipeline.tracking import Tracker, track
 from evcrisp.pipeline.windowing import Windowing
 from evcrisp.search.window_data import WindowData
@@ -86,13 +87,24 @@ class Computer:
 
     def _model(self, request: Request) -> MotionModel:
         estimator = _estimator(request) if request.method else None
-        return model_for(request.motion, self.store.resolution, self.camera, estimator)
+        camera = self.camera
+        if camera is None and needs_camera(request.motion):
+            camera = self.store.camera
+        return model_for(request.motion, self.store.resolution, camera, estimator)
+
+    def _lens(self, request: Request) -> str:
+        """Return which calibration a rotation has; "" for motions that need none."""
+        if not needs_camera(request.motion):
+            return ""
+        given, recorded = self.camera is not None, self.store.camera is not None
+        return "given" if given else "calib.txt" if recorded else "ideal"
 
     def _estimate(self, request: Request, window: Window) -> bytes:
         result = self._tracked(request, window)
         facts = {
             **_facts(request, result.motion, result.theta),
             "row": self._row(request, result),
+            "lens": self._lens(request),
             **_status_facts(result.status, list(result.warnings)),
             "std": [None if np.isnan(value) else float(value) for value in result.std],
             "is_reliable": result.reliable,
@@ -110,7 +122,7 @@ class Computer:
         """Return the motion in the parameters of the requested model, which all windows share."""
         model = self._model(request)
         names, units = list(model.param_names), list(model.param_units)
-        return {"names": names, "units": units, "theta": _plain(result.parameters(model))}
+        return {"names": names, "units": units, "theta": _plain(_listed_motion(result, model))}
 
     def _tracked(self, request: Request, window: Window) -> Estimate:
         """Estimate a window as `track` does, after the last one or up to LEAD_WINDOWS earlier ones."""
@@ -191,7 +203,7 @@ class Computer:
             middle = result.window.t_ref - self.store.t_first
             certainty = [float(result.status.is_usable), float(result.reliable)]
             length = result.window.t_end - result.window.t_start
-            rows.append([middle, length, *certainty, *result.parameters(model)])
+            rows.append([middle, length, *certainty, *_listed_motion(result, model)])
             on_progress(min(middle / max(self.store.duration_us, 1), 1.0))
         table = np.array(rows, np.float32).reshape(len(rows), 4 + len(model.param_names))
         facts = {**_facts(request, model), "n_windows": len(rows)}
@@ -214,6 +226,14 @@ class _Maps:
     contrast: ContrastMap
     confidence: Floats
     w_map: Floats | None
+
+
+def _listed_motion(result: Estimate, model: MotionModel) -> Floats:
+    """Return the motion in the parameters of a model; of layers, that of the first line of their list."""
+    theta = result.parameters(model)
+    if len(result.layer_motions) < 2:
+        return theta
+    return np.concatenate((result.layers[0].velocity, theta[2:]))
 
 
 def _estimator(request: Request) -> Estimator:

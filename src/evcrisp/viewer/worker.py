@@ -22,6 +22,7 @@ from evcrisp.core.errors import ConfigError, EvError
 if TYPE_CHECKING:
     from evcrisp.core.camera import Camera
     from evcrisp.core.events import Events
+    from evcrisp.io.recording import Recording
     from evcrisp.viewer.compute import Computer
     from evcrisp.viewer.event_store import EventStore
     from evcrisp.viewer.requests import Request
@@ -142,12 +143,13 @@ def read_recording(task: ReadTask, send: Send) -> dict[str, Any]:
     from evcrisp.viewer.event_store import EventStoreWriter
     from evcrisp.viewer.sensor_store import SensorStore
 
-    log = _LogMessages()
+    log = _LogMessages(task.path)
     logging.getLogger("evcrisp").addHandler(log)
-    with (
-        open_recording(task.path, **task.opening) as recording,
-        contextlib.closing(EventStoreWriter(Path(task.folder), recording.resolution)) as writer,
-    ):
+    with contextlib.ExitStack() as stack:
+        recording = stack.enter_context(open_recording(task.path, **task.opening))
+        camera = _calibration(recording, log)
+        writer = EventStoreWriter(Path(task.folder), recording.resolution, camera)
+        stack.callback(writer.close)
 
         def facts(share: float | None) -> dict[str, Any]:
             return {
@@ -173,21 +175,37 @@ def read_recording(task: ReadTask, send: Send) -> dict[str, Any]:
             raise
         try:
             sensors = SensorStore(Path(task.folder), writer.store().t_first)
-            log.texts += sensors.write(recording)
+            for text in sensors.write(recording):
+                log.add(text)
         except EvError as error:  # events are shown all the same
-            log.texts.append(str(error))
+            log.add(str(error))
         return facts(1.0)
 
 
-class _LogMessages(logging.Handler):
-    """Collects the log messages of the reader."""
+def _calibration(recording: "Recording", log: "_LogMessages") -> "Camera | None":
+    """Return the calibration beside the events; note a wrong one, without which events are shown."""
+    try:
+        return recording.camera()
+    except EvError as error:
+        log.add(str(error))
+        return None
 
-    def __init__(self) -> None:
+
+class _LogMessages(logging.Handler):
+    """Collects the log messages of the reader, without the path that each of them starts with."""
+
+    def __init__(self, path: str) -> None:
         super().__init__()
+        self.path = Path(path)
         self.texts: list[str] = []
 
+    def add(self, text: str) -> None:
+        """Add a message."""
+        text = text.removeprefix(f"{self.path}: ")
+        self.texts.append(f"T{text[1:]}" if text.startswith("the ") else text)
+
     def emit(self, record: logging.LogRecord) -> None:
-        self.texts.append(record.getMessage())
+        self.add(record.getMessage())
 
 
 def run() -> None:

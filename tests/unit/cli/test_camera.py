@@ -101,6 +101,17 @@ def test_commands_use_the_calibration_of_the_recording(
     assert "has no camera" not in messages
 
 
+def test_run_on_the_events_of_a_folder_uses_its_calibration(run, ecd, tmp_path):
+    words = ("--motion", "rotation", "-m", "cmax", "--json")
+    found = [
+        json.loads(run("run", path, "-o", tmp_path / path.name, *words).stdout)
+        for path in (ecd, ecd / "events.txt")
+    ]
+    assert [summary["camera_source"] for summary in found] == ["calib.txt", "calib.txt"]
+    rows = [(tmp_path / name / "motion.csv").read_text() for name in (ecd.name, "events.txt")]
+    assert rows[0] == rows[1]
+
+
 def test_plot_uses_the_calibration_of_the_recording(run, ecd, tmp_path):
     pytest.importorskip("matplotlib", reason="matplotlib is not installed")
     for kind in ("aligned", "motion"):

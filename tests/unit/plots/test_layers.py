@@ -7,6 +7,7 @@ import pytest
 
 import evcrisp
 from evcrisp import ConfigError, Flow
+from evcrisp.core.doubt import Doubt
 from evcrisp.core.palettes import LAYER_PALETTES, PALETTES, layer_slots, rgb
 from evcrisp.plots import draw_flow, draw_layers, figure
 from evcrisp.plots.curves import motion_table
@@ -155,3 +156,38 @@ def test_motion_figure_has_a_line_for_every_layer(many):
         for layer in many.layers:
             np.testing.assert_allclose(lines[f"layer {layer.id}"], layer.velocity[k])
     assert not any("layer" in str(line.get_label()) for line in made.axes[2].lines)
+
+
+def test_motion_figure_has_layers_only_where_there_are_several(many, estimate):
+    made = figure("motion", estimates=[estimate, many, estimate])
+    lines = {line.get_label(): line.get_ydata() for line in made.axes[0].lines}
+    for layer in many.layers:
+        values = lines[f"layer {layer.id}"]
+        assert np.isnan(values).tolist() == [True, False, True]
+        assert values[1] == pytest.approx(layer.velocity[0])
+
+
+def test_doubtful_windows_do_not_widen_the_motion_figure(estimate):
+    sure = replace(estimate, doubts=())
+    wild = replace(estimate, theta=np.array([90_000.0, -70_000.0]), doubts=(Doubt.CHANCE,))
+    made = figure("motion", estimates=[sure, wild, sure])
+    for k, axes in enumerate(made.axes):
+        lines = {line.get_label(): line for line in axes.lines}
+        shown, cross = lines["estimated"], lines["doubtful"]
+        assert shown.get_markevery() == [0, 2]
+        np.testing.assert_array_equal(shown.get_ydata()[[0, 2]], estimate.theta[k])
+        low, high = axes.get_ylim()
+        assert abs(high) + abs(low) < 10 * abs(estimate.theta[k])
+        assert low <= cross.get_ydata()[0] <= high
+        others = [line.get_zorder() for line in axes.lines if line is not cross]
+        assert cross.get_zorder() > max(others)
+
+
+def test_doubtful_layers_have_crosses_above_their_marks(many):
+    doubtful = replace(many.layer_motions[0], doubts=(Doubt.CHANCE,))
+    changed = replace(many, layer_motions=(doubtful, *many.layer_motions[1:]), doubts=())
+    assert [bool(layer.doubts) for layer in changed.layers] == [True, False]
+    made = figure("motion", estimates=[changed, changed])
+    crosses = [line for line in made.axes[0].lines if line.get_marker() == "x"]
+    (shown,) = (line.get_ydata() for line in crosses)
+    np.testing.assert_allclose(shown, changed.layers[0].velocity[0])

@@ -87,7 +87,8 @@ def test_contrast_map_brightness_follows_event_counts(screen, url, scene):
 
 
 def test_prefetched_windows_look_like_requested_windows(screen, url, draw):
-    look = f"speed=0.01&accumulation=fade&cloud=raw&draw={draw}"
+    # The view that the page chooses depends on the window that it shows first.
+    look = f"speed=0.01&accumulation=fade&cloud=raw&yaw=0.7&pitch=0.5&draw={draw}"
     screen.open(f"{url}#t=20000&{look}")
     screen.requests.clear()
     screen.page.evaluate(

@@ -113,11 +113,11 @@ def test_on_window_is_called_after_each_window(scene):
     assert seen == [(1, 3), (2, 3), (3, 3)]
 
 
-def hd_events():
-    """Return structure and noise on 1280 x 720 px, about 100 000 events in 10 ms."""
+def hd_events(n_windows=1):
+    """Return structure and noise on 1280 x 720 px, 100 000 events in each 10 ms."""
     rng = np.random.default_rng(2)
-    n = 100_000
-    t = np.sort(rng.integers(0, 10_000, n))
+    n = 100_000 * n_windows
+    t = np.sort(rng.integers(0, 10_000 * n_windows, n))
     is_noise = rng.random(n) < 0.3
     x = np.where(is_noise, rng.integers(0, 1280, n), 40 * rng.integers(1, 30, n) + t // 4_000)
     return evcrisp.Events(
@@ -126,7 +126,19 @@ def hd_events():
 
 
 @pytest.mark.slow
-def test_eight_windows_of_1280x720_need_at_most_6_mb(scene):
+def test_page_of_eight_windows_of_1280x720_has_at_most_6_mb():
+    page = export_html(
+        hd_events(8), window_us=10_000, methods=("cmax",), motion="translation", front_points=0
+    )
+    windows = settings_of(page)["windows"]
+    assert len(windows) == 8
+    counts = [bundle_of(page, window["events"])[0]["n_events"] for window in windows]
+    assert min(counts) > 90_000
+    assert 1_500_000 < len(page.encode()) <= 6_000_000
+
+
+@pytest.mark.slow
+def test_eight_windows_of_1280x720_with_fronts_need_at_most_6_mb():
     defaults = ExportOptions()
     options = ExportOptions(
         window_us=10_000, n_windows=1, methods=("cmax",), motion="translation", front_points=3

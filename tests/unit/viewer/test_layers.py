@@ -73,6 +73,19 @@ def test_scene_has_one_layer_per_object(computed):
     np.testing.assert_allclose(found, expected, atol=45)
 
 
+def test_motion_over_time_is_that_of_the_first_line_of_the_list(computed, objects, tmp_path):
+    result, facts, _ = computed
+    assert len(result.layers) > 1
+    assert facts["row"]["theta"][:2] == pytest.approx(result.layers[0].velocity.tolist())
+    assert facts["row"]["theta"][2:] == pytest.approx(result.theta[2:].tolist())
+    # A single motion has its parameters at the middle of the sensor.
+    store = write_store((objects.events,), SIZE, tmp_path).store()
+    request = Request(kind="estimate", motion="affine", start_us=START_US, duration_us=WINDOW_US)
+    one, _ = read_bundle(Computer(store).compute(request, lambda share: None))
+    assert len(one["layers"]) == 1
+    assert one["row"]["theta"] == one["theta"]
+
+
 def test_bundle_has_layers_flags_and_flow(computed):
     result, facts, arrays = computed
     assert [layer["id"] for layer in facts["layers"]] == [layer.id for layer in result.layers]

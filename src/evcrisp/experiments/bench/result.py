@@ -142,5 +142,9 @@ def _notes(rows: Sequence[dict[str, Any]], columns: Sequence[Column]) -> tuple[s
         for column in columns
     }
     fewer = [f"{label} {count}" for label, count in counts.items() if count < n]
-    first = f"Means over {counted(n, 'recording')}; ± is half of the 95 % interval."
+    first = (
+        f"Means over {counted(n, 'recording')}; ± is half of the 95 % interval."
+        if n > 1
+        else "One recording: there are no intervals."
+    )
     return (first, f"Fewer recordings: {', '.join(fewer)}.") if fewer else (first,)

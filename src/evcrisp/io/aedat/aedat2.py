@@ -54,6 +54,10 @@ _GYRO_LSB = {250: 131.0, 500: 65.5, 1000: 32.8, 2000: 16.4}
 
 _AECHIP = re.compile(rb"^#\s*AEChip:\s*(\S+)", re.MULTILINE)
 _HARDWARE = re.compile(rb"^#\s*HardwareInterface:\s*([^\r\n]*)", re.MULTILINE)
+#: "created Wed Sep 16 12:09:08 CEST 2015", in newer files "Creation date: ...".
+_CREATED = re.compile(rb"^#\s*(?:created|Creation date:)\s+([ -~]{6,60}?)\s*$", re.MULTILINE)
+#: "DAVIS FX2 84010032", "DVS128-V1 0249": the last word with digits only.
+_SERIAL = re.compile(rb"\s([0-9]{3,12})$")
 _ACCEL_SCALE = re.compile(rb'ImuAccelScale" value="\D*(\d{1,5})"')
 _GYRO_SCALE = re.compile(rb'ImuGyroScale" value="\D*(\d{1,5})"')
 
@@ -240,8 +244,16 @@ class Aedat2Reader(Reader):
         n = len(block) // _WORD_BYTES
         addresses = np.frombuffer(block, ">u4", 2 * n).astype(np.uint32)[::2]
         chip = find_chip(header, addresses, len(header))
-        facts, start = {"chip": chip.name}, len(header)
+        facts, start = {"chip": chip.name, **_stated_facts(header)}, len(header)
         return _Aedat2Source(chip.resolution, facts, path=path, start=start, chip=chip)
+
+
+def _stated_facts(header: bytes) -> dict[str, str]:
+    """Return date and serial number, as far as a header states them."""
+    created, hardware = _CREATED.search(header), _HARDWARE.search(header)
+    serial = None if hardware is None else _SERIAL.search(hardware[1].rstrip())
+    found = {"date": created, "serial_number": serial}
+    return {name: match[1].decode("ascii") for name, match in found.items() if match is not None}
 
 
 def _read_header(file: IO[bytes]) -> bytes:

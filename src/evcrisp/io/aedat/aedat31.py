@@ -190,7 +190,12 @@ def _size_of(device: str) -> tuple[int, int] | None:
 def _source_of(source: _Aedat31Source, number: int) -> _Aedat31Source:
     """Return a source that reads one of the devices."""
     device = source.devices[number]
-    return replace(source, resolution=_size_of(device), metadata={"device": device}, source=number)
+    return replace(
+        source,
+        resolution=_size_of(device),
+        metadata={**source.metadata, "device": device},
+        source=number,
+    )
 
 
 def _checked(head: bytes, offset: int, n_bytes: int) -> tuple[int, int, int, int, int]:
@@ -290,7 +295,9 @@ class Aedat31Reader(Reader):
         # A minus marks a source from which the file was copied.
         found = re.findall(rb"^#\s*Source\s+-?(\d{1,5}):\s*([\w-]+)", header, re.MULTILINE)
         devices = {int(number): name.decode() for number, name in found}
-        source = _Aedat31Source(path=path, start=len(header), devices=devices)
+        started = re.search(rb"^#Start-Time:\s*([ -~]{6,60}?)\s*$", header, re.MULTILINE)
+        facts = {} if started is None else {"date": started[1].decode("ascii")}
+        source = _Aedat31Source(metadata=facts, path=path, start=len(header), devices=devices)
         if not devices:
             return source
         first = next(iter(devices))

@@ -76,8 +76,9 @@ class EcdReader(Reader):
             if found is None:
                 raise FormatError(f"the folder has no {' or '.join(_EVENT_NAMES)}")
             events, imu = found, _file_in(path, _IMU_NAMES)
-            if (path / "calib.txt").is_file():
-                calib = byte_blocks.first_bytes(byte_blocks.file_blocks(path / "calib.txt"), 4096)
+        beside = events.with_name("calib.txt")
+        if events.name in _EVENT_NAMES and beside.is_file():
+            calib = byte_blocks.first_bytes(byte_blocks.file_blocks(beside), 4096)
         return _source(
             lambda: byte_blocks.file_blocks(events),
             None if imu is None else lambda: byte_blocks.file_blocks(imu),

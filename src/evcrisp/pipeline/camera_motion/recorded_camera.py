@@ -15,7 +15,7 @@ def camera_for(source: object, motion: str | MotionModel, camera: Camera | None)
 
     Open motions do not need a camera, and use none that was not given.
     """
-    if camera is not None or not _needs_camera(motion) or not isinstance(source, Recording):
+    if camera is not None or not needs_camera(motion) or not isinstance(source, Recording):
         return camera
     found = source.camera()
     if found is not None:
@@ -30,5 +30,6 @@ def camera_source(given: Camera | None, used: Camera | None) -> str | None:
     return "given" if given is not None else "calib.txt"
 
 
-def _needs_camera(motion: str | MotionModel) -> bool:
+def needs_camera(motion: str | MotionModel) -> bool:
+    """Return whether a motion is the name of a model of the camera's rays."""
     return isinstance(motion, str) and motion in MOTION_MODELS and MOTION_MODELS[motion].uses_rays

@@ -94,6 +94,7 @@ class LiveBoard:
                 "n_kept": kept[0].size,
                 "is_aligned": parts[-1].estimate is not None,
                 "motion": _motion(parts[-1].estimate),
+                "is_doubtful": bool(parts[-1].estimate is not None and parts[-1].estimate.doubts),
             }
         data = json.dumps(head).encode()
         return struct.pack("<I", len(data)) + data + b"".join(one.tobytes() for one in pictures)
@@ -151,8 +152,9 @@ def _motion(estimate: Any) -> str:
     text = ", ".join(f"{name} {value:.3g} {unit}" for name, value, unit in list(values)[:2])
     n_layers = len(estimate.layer_motions)
     layers = f", {n_layers} layers" if n_layers > 1 else ""
-    doubts = ", ".join(doubt.code for doubt in estimate.doubts)
-    return f"{estimate.motion.name}: {text}{layers}" + (f" ({doubts})" if doubts else "")
+    doubts = ", ".join(doubt.code.replace("_", " ") for doubt in estimate.doubts)
+    sign = f"\N{WARNING SIGN} {doubts}: " if doubts else ""
+    return f"{sign}{estimate.motion.name}: {text}{layers}"
 
 
 def _curves(states: tuple[dict[str, Any], ...]) -> dict[str, Any]:

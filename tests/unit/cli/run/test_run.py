@@ -248,12 +248,24 @@ def test_settings_do_not_set_arguments_of_the_function(run, scene, tmp_path, mon
     assert "The method 'auto' has no option 'overwrite'." in message
 
 
+@pytest.mark.parametrize("command", ["run", "flow"])
+def test_error_leaves_no_folder_that_was_not_there(run, scene, tmp_path, command):
+    recording = saved(scene, tmp_path / "scene.npz")
+    words = ("-m", "cmax", "--start", "100s")
+    message = run(command, recording, "-o", tmp_path / "new" / "deep", *words, code=1).stderr
+    assert "lies after the last event" in message
+    assert not (tmp_path / "new").exists()
+    (tmp_path / "old").mkdir()
+    run(command, recording, "-o", tmp_path / "old", *words, code=1)
+    assert (tmp_path / "old").is_dir()
+
+
 def test_run_truncate_uses_events_before_damage(run, scene, tmp_path):
     recording = saved(scene, tmp_path / "scene.aedat4")
     data = recording.read_bytes()
     recording.write_bytes(data[: len(data) // 2])
     assert "after" in run("run", recording, "-o", tmp_path / "a", "-m", "cmax", code=1).stderr
-    assert list((tmp_path / "a").iterdir()) == []
+    assert not (tmp_path / "a").exists()
     words = ("-o", tmp_path / "b", "-m", "cmax", "--on-error", "truncate")
     summary = json.loads(run("run", recording, *words, "--json").stdout)
     assert "kept the" in summary["damage"]

@@ -218,3 +218,29 @@ def test_part_skips_blocks_and_counts_wraps(davis, wraps, tmp_path, monkeypatch)
     with evcrisp.open(path, start_us=15_000 * step, duration_us=100 * step) as opened:
         assert opened.read().equals(whole[15_000:15_100])
     assert starts[-1] - starts[0] == (15_000 - 1) // 16 * 16 * 8
+
+
+@pytest.mark.parametrize(
+    ("lines", "date", "serial"),
+    [
+        (
+            b"# created Wed Sep 16 12:09:08 CEST 2015\r\n# HardwareInterface: DAVIS FX2 84010032\r\n",
+            "Wed Sep 16 12:09:08 CEST 2015",
+            "84010032",
+        ),
+        (
+            b"# Creation date: Thu Dec 06 16:48:28 EST 2018\r\n# Creation time: System.currentTimeMillis() 15\r\n"
+            b"# HardwareInterface: DVS128-V1 0249\r\n",
+            "Thu Dec 06 16:48:28 EST 2018",
+            "0249",
+        ),
+        (b"# HardwareInterface: Davis USB\r\n", None, None),
+        (b"", None, None),
+    ],
+)
+def test_header_states_date_and_serial_number(tmp_path, lines, date, serial):
+    path = tmp_path / "a.aedat"
+    path.write_bytes(DAVIS240 + lines + davis(5, 1, 2, 1))
+    with evcrisp.open(path) as recording:
+        assert recording.metadata.get("date") == date
+        assert recording.metadata.get("serial_number") == serial

@@ -63,6 +63,7 @@ def test_polarity_packets_become_events(tmp_path):
     with evcrisp.open(tmp_path / "a.aedat") as opened:
         assert opened.format == "aedat31"
         assert opened.metadata["device"] == "DAVIS240C"
+        assert opened.metadata["date"] == "2016-05-01 12:00:00 (TZ+0200)"
         assert opened.imu() is None
         assert opened.triggers() is None
 

@@ -227,6 +227,21 @@ def test_folder_with_events_imu_and_calibration_is_a_recording(tmp_path):
 
 
 @pytest.mark.parametrize(
+    ("name", "has_camera"), [("events.txt", True), ("events.txt.gz", True), ("other.txt", False)]
+)
+def test_events_of_a_sequence_have_the_calibration_beside_them(tmp_path, name, has_camera):
+    content = b"0.5 1 2 1\n"
+    data = gzip.compress(content) if name.endswith(".gz") else content
+    (tmp_path / name).write_bytes(data)
+    (tmp_path / "calib.txt").write_bytes(
+        b"199.1 198.8 132.2 110.7 -0.37 0.15 -0.0003 -0.0008 0.0\n"
+    )
+    with evcrisp.open(tmp_path / name) as opened:
+        assert (opened.camera() is not None) == has_camera
+        assert not has_camera or opened.camera().fx == 199.1
+
+
+@pytest.mark.parametrize(
     "line", [b"0.2 1 2 3", b"0.2 1 2 3 4 5 x", b"1e200 1 2 3 4 5 6", b"9" * 5000]
 )
 def test_damaged_imu_text_keeps_the_samples_before(tmp_path, line):

@@ -163,3 +163,68 @@ def test_browser_shows_a_live_session(browser, tmp_path):
                 time.sleep(0.1)
             assert not screen.errors
             assert all(request.startswith((url, "data:")) for request in screen.requests)
+
+
+@pytest.fixture
+def sparse():
+    """Return single events on a sensor that is wider than a pane."""
+    x, y = (places.ravel() for places in np.mgrid[8:1280:40, 8:720:40])
+    t = np.sort(np.random.default_rng(0).integers(0, 20_000, x.size))
+    return Events(x=x, y=y, t=t, p=np.ones(x.size, bool), resolution=(1280, 720))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("theme", "ground"), [("light", (255, 255, 255)), ("dark", (11, 14, 19))])
+def test_page_has_the_colors_of_the_system_and_loses_no_event(browser, sparse, theme, ground):
+    board = LiveBoard()
+    with serve_live(board, "camera") as url:
+        context = browser.new_context(viewport={"width": 900, "height": 700}, color_scheme=theme)
+        page = context.new_page()
+        page.goto(url)
+        page.wait_for_function("() => state.textContent.startsWith('Waiting for events')")
+        board.show(part_of(sparse, np.ones(len(sparse), bool)))
+        page.wait_for_function("() => liveStats.newest?.resolution")
+        page.wait_for_function("() => raw.width > 1 && raw.width < 400")
+        assert page.get_attribute("html", "data-theme") == theme
+        data = page.evaluate(
+            "[...raw.getContext('2d').getImageData(0, 0, raw.width, raw.height).data]"
+        )
+        image = np.array(data).reshape(-1, 4)[:, :3]
+        is_ground = (image == ground).all(axis=1)
+        assert (~is_ground).sum() == len(sparse)
+        context.close()
+
+
+@pytest.mark.slow
+def test_doubtful_motion_is_marked_and_curves_have_units(browser):
+    rng = np.random.default_rng(1)
+    n = 3_000
+    noise = Events(
+        x=rng.integers(0, 64, n), y=rng.integers(0, 48, n), t=np.sort(rng.integers(0, 30_000, n)),
+        p=rng.integers(0, 2, n), resolution=SIZE,
+    )  # fmt: skip
+    result = evcrisp.estimate(noise)
+    assert result.doubts
+    board = LiveBoard()
+    board.show(part_of(noise, result.signal, result))
+    with serve_live(board, "camera") as url:
+        for screen in open_screen(browser):
+            page = screen.page
+            page.goto(url)
+            page.wait_for_function("() => document.getElementById('aligned-info').textContent")
+            text = page.inner_text("#aligned-info")
+            assert text.startswith("\N{WARNING SIGN} ")
+            color = page.eval_on_selector("#aligned-info", "e => getComputedStyle(e).color")
+            assert color == "rgb(255, 180, 84)"
+            shown = page.evaluate(
+                """async () => {
+                  const { drawCurve } = await import("./static/live/drawing.js");
+                  const texts = [];
+                  const canvas = document.getElementById("latency-curve");
+                  const context = canvas.getContext("2d");
+                  context.fillText = (text) => texts.push(text);
+                  drawCurve(canvas, [-1, 0], [[100, 290]], ["all"], (value) => `${value} ms`);
+                  return texts;
+                }"""
+            )
+            assert shown == ["up to 290 ms", "10 s ago"]

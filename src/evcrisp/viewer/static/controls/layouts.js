@@ -54,9 +54,11 @@ export function arrangePanes(app) {
   const columns = columnsFor(shown.length);
   grid.dataset.layout = layout;
   grid.style.setProperty("--columns", columns);
-  // The last pane fills the rest of its row.
-  const rest = layout === "large" ? 1 : 1 + ((columns - (shown.length % columns)) % columns);
-  for (const [name, pane] of Object.entries(app.panes)) pane.element.style.setProperty("--span", name === shown.at(-1) ? rest : 1);
+  // The last pane fills the rest of its row; thumbnails have two columns.
+  const placed = shown.filter((name) => name !== main);
+  const wide = layout === "large" ? 2 : columns;
+  const rest = 1 + ((wide - (placed.length % wide)) % wide);
+  for (const [name, pane] of Object.entries(app.panes)) pane.element.style.setProperty("--span", name === placed.at(-1) ? rest : 1);
   grid.style.setProperty("--columns-narrow", Math.min(2, columns));
   grid.style.setProperty("--rows", Math.max(1, Math.ceil((shown.length - 1) / 2)));
 }
@@ -64,17 +66,18 @@ export function arrangePanes(app) {
 /** Buttons of each pane, and the menu that shows hidden panes again. */
 export function attachLayouts(app) {
   for (const [name, pane] of Object.entries(app.panes)) {
-    const button = (text, title, action) => {
+    const button = (kind, text, title, action) => {
       const element = Object.assign(document.createElement("button"), { textContent: text, title });
+      element.dataset.action = kind;
       element.setAttribute("aria-label", `${title}: ${pane.title.textContent}`);
       element.addEventListener("click", action);
       return element;
     };
     const actions = pane.element.querySelector(".pane-actions");
-    if (pane.canvas) actions.append(button("⤓", "Save a picture of this pane", () => app.savePicture(name)));
+    if (pane.canvas) actions.append(button("save", "⤓", "Save a picture of this pane", () => app.savePicture(name)));
     actions.append(
-      button("⤢", "Enlarge this pane, or make it small again", () => app.enlarge(name)),
-      button("×", "Hide this pane; the menu Panes shows it again", () => app.hidePane(name, true)),
+      button("enlarge", "⤢", "Enlarge this pane, or make it small again", () => app.enlarge(name)),
+      button("hide", "×", "Hide this pane; the menu Panes shows it again", () => app.hidePane(name, true)),
     );
     pane.title.addEventListener("dblclick", () => app.enlarge(name));
     pane.title.addEventListener("click", () => layoutOf(app) === "large" && app.state.set({ main: name }));

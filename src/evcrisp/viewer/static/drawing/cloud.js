@@ -6,8 +6,8 @@ import { formatDuration } from "evcrisp/formatting";
 /** Distance of the eye from the box; the state has the zoom as `distance`, 2.1 for the whole box. */
 const EYE = 3;
 const WHOLE = 2.1;
-/** Space around the box for its labels, CSS px. */
-const MARGIN = 20;
+/** Space around the box for its labels, CSS px; a pane with less height has no labels, and a smaller margin. */
+const [MARGIN, SMALL_MARGIN, LEAST_LABELED] = [20, 6, 150];
 /** Views among which the start is chosen: yaw and pitch. */
 const VIEWS = [0.45, 0.75, 1.05].flatMap((yaw) => [0.2, 0.45, 0.75].flatMap((pitch) => [[yaw, pitch], [-yaw, pitch]]));
 
@@ -55,13 +55,18 @@ function flat(camera, [x, y, z]) {
   return [clip[0] / clip[2], clip[1] / clip[2]];
 }
 
+function hasLabels(canvas) {
+  return canvas.height >= LEAST_LABELED * (devicePixelRatio || 1);
+}
+
 /** Middle of the projected box, its extent, and px of the canvas per unit with which it fills the canvas. */
 function fit(canvas, camera, facts) {
   const ratio = devicePixelRatio || 1;
+  const margin = hasLabels(canvas) ? MARGIN : SMALL_MARGIN;
   const places = cornersOf(facts).map((corner) => flat(camera, corner));
   const [low, high] = [Math.min, Math.max].map((of) => [0, 1].map((k) => of(...places.map((place) => place[k]))));
   const extent = [0, 1].map((k) => high[k] - low[k] || 1);
-  const room = [canvas.width, canvas.height].map((side) => Math.max(side - 2 * MARGIN * ratio, 0.6 * side));
+  const room = [canvas.width, canvas.height].map((side) => Math.max(side - 2 * margin * ratio, 0.6 * side));
   return { middle: low.map((value, k) => (value + high[k]) / 2), extent, scale: Math.min(room[0] / extent[0], room[1] / extent[1]), room };
 }
 
@@ -154,6 +159,7 @@ export function drawBox(canvas, camera, facts, duration, color, ground) {
   }
   context.stroke();
   context.globalAlpha = 1;
+  if (!hasLabels(canvas)) return;
   context.fillStyle = color;
   context.strokeStyle = ground;
   context.lineWidth = 3 * ratio;

@@ -5,7 +5,7 @@ import { formatNumber } from "evcrisp/formatting";
 
 const FONT = "system-ui, sans-serif";
 
-/** Boxes, numbers and velocities of several layers. */
+/** Boxes, numbers and directions of several layers. */
 export function drawLayers(canvas, view, layers, ground) {
   const context = canvas.getContext("2d");
   const ratio = devicePixelRatio || 1;
@@ -25,13 +25,23 @@ export function drawLayers(canvas, view, layers, ground) {
     const middle = [view.left + x + width / 2, view.top + y + height / 2];
     const step = velocity.map((value) => (value / fastest) * reach);
     drawArrows(context, [[middle, step]], { color: colors[slot], ground, width: 2 * ratio, head: 7 * ratio });
-    context.strokeStyle = ground;
-    context.lineWidth = 3 * ratio;
-    const place = [view.left + x + 4 * ratio, view.top + y + 12 * ratio];
-    const text = `${isDoubtful ? "⚠ " : ""}${id}`;
-    context.strokeText(text, ...place);
-    context.fillText(text, ...place);
+    drawTag(context, `${isDoubtful ? "⚠ " : ""}${id}`, [view.left + x, view.top + y], colors[slot], ratio);
   }
+}
+
+/** Number of a layer in its color, filled: dark colors on a dark ground could not be read as text. */
+function drawTag(context, text, [left, top], color, ratio) {
+  const width = context.measureText(text).width + 6 * ratio;
+  context.fillStyle = color;
+  context.fillRect(left, top, width, 14 * ratio);
+  context.fillStyle = isLight(color) ? "#000000" : "#ffffff";
+  context.fillText(text, left + 3 * ratio, top + 11 * ratio);
+}
+
+/** Whether black is easier to read on a color "#rrggbb" than white. */
+export function isLight(color) {
+  const [red, green, blue] = [1, 3, 5].map((k) => (parseInt(color.slice(k, k + 2), 16) / 255) ** 2.2);
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue > 0.18;
 }
 
 /** One arrow for the motion of the window, from the middle of the sensor; a doubtful one has the color of doubt. */

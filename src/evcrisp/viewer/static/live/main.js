@@ -16,6 +16,7 @@ function short(value, unit = "") {
   for (const [size, letter] of steps) {
     if (value >= size) return `${(value / size).toFixed(1)} ${letter}${unit}`;
   }
+  if (value === 0) return `0 ${unit}`.trim();
   return `${value < 10 ? value.toFixed(1) : Math.round(value)} ${unit}`.trim();
 }
 
@@ -57,15 +58,19 @@ function show(head, pictures) {
   if (head.resolution) {
     byId("raw-info").textContent = `${head.n_raw.toLocaleString("en")} events, ${head.resolution.join("×")} px`;
     byId("denoised-info").textContent = `${head.n_kept.toLocaleString("en")} events`;
-    byId("aligned-info").textContent = head.is_aligned ? head.motion : "a filter: not aligned";
+    const info = byId("aligned-info");
+    info.textContent = head.is_aligned ? head.motion : "not aligned: a filter finds no motion";
+    info.title = info.textContent; // long ones are cut
+    info.classList.toggle("is-doubtful", Boolean(head.is_doubtful));
   }
   byId("rate").textContent = short(last(curves.events_s), "/s");
   byId("latency").textContent = duration(last(curves.latency_ms));
   byId("drops").textContent = counts.n_dropped?.toLocaleString("en") ?? "–";
   byId("drops").classList.toggle("is-bad", (last(curves.dropped_s) ?? 0) > 0);
-  drawCurve(byId("rate-curve"), curves.age_s, [curves.events_s, curves.kept_s]);
-  drawCurve(byId("latency-curve"), curves.age_s, [curves.latency_ms]);
-  drawCurve(byId("drops-curve"), curves.age_s, [curves.dropped_s]);
+  const rate = (value) => short(value, "/s");
+  drawCurve(byId("rate-curve"), curves.age_s, [curves.events_s, curves.kept_s], ["all", "kept"], rate);
+  drawCurve(byId("latency-curve"), curves.age_s, [curves.latency_ms], ["all"], duration);
+  drawCurve(byId("drops-curve"), curves.age_s, [curves.dropped_s], ["all"], rate);
   if (counts.source) showCounts(counts);
 }
 
@@ -76,6 +81,22 @@ function countFrame() {
   window.liveStats.frames += 1;
   window.liveStats.fps = times.length;
 }
+
+function stateText(head) {
+  if (head.is_ended) return "The session has ended.";
+  if (head.resolution) return `${window.liveStats.fps} frames/s`;
+  return "Waiting for events… The first start compiles kernels, which can take minutes.";
+}
+
+/** The page has the colors that the system asks for, as the viewer has. */
+function followTheme() {
+  const dark = window.matchMedia("(prefers-color-scheme: dark)");
+  const apply = () => (document.documentElement.dataset.theme = dark.matches ? "dark" : "light");
+  dark.addEventListener("change", apply);
+  apply();
+}
+
+followTheme();
 
 async function run() {
   let version = 0;
@@ -89,9 +110,7 @@ async function run() {
       show(head, pictures);
       countFrame();
       window.liveStats.newest = head;
-      byId("state").textContent = head.is_ended
-        ? "The session has ended."
-        : `${window.liveStats.fps} frames/s`;
+      byId("state").textContent = stateText(head);
       if (head.is_ended) return;
     } catch (error) {
       byId("state").textContent = "The program has ended, or cannot be reached.";

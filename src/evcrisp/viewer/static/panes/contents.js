@@ -15,6 +15,8 @@ const [DENSITY_ALPHA, LEAST_ALPHA] = [0.3, 0.2];
 const [CLOUD_SHARE, LEAST_CLOUD_ALPHA] = [0.4, 0.06];
 /** Overlays would hide the events of smaller panes. */
 const LEAST_OVERLAY_PX = 110;
+/** Calibration of a rotation. */
+const LENS = { "calib.txt": "; lens of calib.txt", ideal: "; ⚠ lens assumed, 60° view" };
 /** Below this scale, several pixels of the sensor share one of the screen, and their events are blended. */
 const BLEND_BELOW = 0.75;
 
@@ -220,6 +222,11 @@ function describeContrast(result, name) {
   return [`${text}, ${formatNumber(gain)} × not aligned`, false];
 }
 
+/** Whether the velocity of a single motion differs from place to place. */
+function isExpanded(result) {
+  return !hasLayers(result) && result.names.length > 2 && result.names.includes("vx");
+}
+
 /** Write the line below each title. */
 export function paintInfo(app) {
   const { panes, shown, state } = app;
@@ -233,10 +240,11 @@ export function paintInfo(app) {
   panes.compare.setStale(isStale(app, compare, app.wanted.compare));
   panes.front.setStale(Boolean(app.front.data) && modelOf(app.front.request) !== modelOf(app.wanted.front));
   if (result) {
-    const isDoubtful = result.is_reliable === false || Boolean(result.layers?.some(({ doubts }) => doubts?.length));
-    const motion = hasLayers(result) ? describeLayers(result) : formatMotion(result);
+    const isIdeal = result.lens === "ideal";
+    const isDoubtful = isIdeal || result.is_reliable === false || Boolean(result.layers?.some(({ doubts }) => doubts?.length));
+    const motion = `${hasLayers(result) ? describeLayers(result) : formatMotion(result)}${LENS[result.lens] ?? ""}`;
     const text = result.is_good ? `${formatDoubts(result)}${motion}` : `⚠ no motion: ${result.status}`;
-    panes.aligned.info(text, isDoubtful || !result.is_good, [text, ...(result.warnings ?? [])].join("\n"));
+    panes.aligned.info(text, isDoubtful || !result.is_good, [text, ...(isExpanded(result) ? ["vx, vy: at the middle of the sensor"] : []), ...(isIdeal ? ["No calibration is known: start the viewer with --camera."] : []), ...(result.warnings ?? [])].join("\n"));
     panes.denoised.info(describeLabels(result));
     const [contrast, isLost] = describeContrast(result, state.get("map"));
     panes.contrast.info(contrast, isLost, `${contrast}\nVariance of the contrast map with the kernel of the method: ${result.kernel}`);

@@ -4,6 +4,9 @@ import { styleColor } from "evcrisp/drawing/colors";
 import { formatMotion, formatNumber, formatPercent } from "evcrisp/formatting";
 
 const PAD = { left: 58, right: 16, top: 14, bottom: 34 };
+/** A smaller pane, CSS px, shows the points without texts, which would cover them. */
+const LEAST_TEXT_PX = [150, 84];
+const SMALL_PAD = { left: 0, right: 10, top: 10, bottom: 4 };
 
 export class Front {
   constructor(pane, app) {
@@ -25,6 +28,16 @@ export class Front {
       const index = this.nearest(event);
       if (index >= 0) app.choosePoint(index === app.state.get("point") ? -1 : index);
     });
+  }
+
+  /** Whether there is space for texts. */
+  get hasTexts() {
+    const { clientWidth, clientHeight } = this.pane.canvas;
+    return clientWidth >= LEAST_TEXT_PX[0] && clientHeight >= LEAST_TEXT_PX[1];
+  }
+
+  get pad() {
+    return this.hasTexts ? PAD : SMALL_PAD;
   }
 
   set(data, request = null) {
@@ -53,12 +66,13 @@ export class Front {
   /** Positions of the points on the canvas, and of the result of the method at the end, CSS px. */
   marks() {
     const { clientWidth, clientHeight } = this.pane.canvas;
+    const { pad } = this;
     const spread = (values, low, high) => {
       const [min, max] = [Math.min(...values), Math.max(...values)];
       return values.map((value) => low + ((value - min) / (max - min || 1)) * (high - low));
     };
-    const x = spread(this.costs("cost_ea"), PAD.left + 10, clientWidth - PAD.right);
-    const y = spread(this.costs("cost_ed"), clientHeight - PAD.bottom - 8, PAD.top + 6);
+    const x = spread(this.costs("cost_ea"), pad.left + 10, clientWidth - pad.right);
+    const y = spread(this.costs("cost_ed"), clientHeight - pad.bottom - 8, pad.top + 6);
     return x.map((value, k) => [value, y[k]]);
   }
 
@@ -88,7 +102,7 @@ export class Front {
     context.clearRect(0, 0, canvas.width, canvas.height);
     if (!this.data) return;
     const [quiet, accent, panel] = ["quiet", "accent", "panel"].map((name) => styleColor(name, theme));
-    this.drawAxes(context, quiet);
+    if (this.hasTexts) this.drawAxes(context, quiet);
     const places = this.places();
     context.strokeStyle = quiet;
     context.lineWidth = 1;
@@ -109,8 +123,8 @@ export class Front {
     const regret = places[this.data.regret_index];
     const own = this.data.own ? this.marks().at(-1) : null;
     const isNear = own && Math.abs(own[0] - regret[0]) < 80 && Math.abs(own[1] - regret[1]) < 20;
-    if (isNear) this.label(context, [Math.max(own[0], regret[0]), regret[1]], "regret", quiet);
-    else this.labelAbove(context, regret, "regret", quiet);
+    if (this.hasTexts && isNear) this.label(context, [Math.max(own[0], regret[0]), regret[1]], "regret", quiet);
+    else if (this.hasTexts) this.labelAbove(context, regret, "regret", quiet);
     if (own) this.drawOwn(context, own, isNear ? Math.max(regret[1], PAD.top + 4) + 14 : own[1], styleColor("doubt", theme));
   }
 
@@ -121,7 +135,7 @@ export class Front {
     [[0, -7], [7, 0], [0, 7], [-7, 0]].forEach(([dx, dy], k) => context[k ? "lineTo" : "moveTo"](x + dx, y + dy));
     context.closePath();
     context.fill();
-    this.label(context, [x, textTop], this.data.own.method, color);
+    if (this.hasTexts) this.label(context, [x, textTop], this.data.own.method, color);
   }
 
   /** Text beside a mark, on the side with more space, and not above the frame. */

@@ -31,6 +31,17 @@ function cell(text, name = "") {
   return element;
 }
 
+/** "⚠ 433 ± 14, -6 ± 3"; a line breaks only between the numbers. */
+function velocityCell(velocity, std, doubts) {
+  const isDoubtful = Boolean(doubts?.length);
+  const element = cell(isDoubtful ? "⚠ " : "", isDoubtful ? "is-doubtful" : "");
+  velocity.forEach((value, k) => {
+    const text = `${formatUncertain(value, std?.[k])}${k ? "" : ","}`;
+    element.append(k ? " " : "", Object.assign(document.createElement("span"), { className: "part", textContent: text }));
+  });
+  return element;
+}
+
 function row({ id, slot, velocity, std, doubts, box, n_events: count, model }, colors, nSignal) {
   const element = document.createElement("tr");
   element.dataset.layer = id;
@@ -49,10 +60,10 @@ function row({ id, slot, velocity, std, doubts, box, n_events: count, model }, c
   if (Math.hypot(...velocity) > 0) direction.append(arrow);
   element.append(
     number,
-    cell(`${doubts?.length ? "⚠ " : ""}${velocity.map((value, k) => formatUncertain(value, std?.[k])).join(", ")}`, doubts?.length ? "is-doubtful" : ""),
+    velocityCell(velocity, std, doubts),
     direction,
-    cell(formatCount(count)),
-    cell(place),
+    cell(formatCount(count), "layer-count"),
+    cell(place, "layer-box"),
   );
   return element;
 }

@@ -13,9 +13,11 @@ function write(id, text) {
 export function paintStatus(app) {
   const { facts, state } = app;
   write("name", facts.name);
+  byId("name").title = facts.name; // long names are cut
   const parts = [facts.format, `${facts.width} × ${facts.height} px`, `${formatCount(facts.n_events)} events`, formatDuration(facts.duration_us)];
   if (facts.has_labels) parts.push("true labels known");
   write("facts", parts.filter(Boolean).join("  ·  "));
+  byId("facts").title = byId("facts").textContent;
   write("clock", formatClock(state.get("t"), facts.duration_us));
   byId("front-empty").hidden = Boolean(app.front.data) || state.get("front");
   app.panes.front.info(frontInfo(app));

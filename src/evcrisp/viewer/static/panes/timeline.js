@@ -5,6 +5,8 @@ import { formatCompact, formatNumber } from "evcrisp/formatting";
 
 /** Names of the lines stand right of the plot, so that they cover nothing. */
 const PAD = { left: 64, right: 34, top: 8, bottom: 18 };
+/** Height of a plot with a line for the unit, CSS px; in a lower one, the unit stands behind the highest value. */
+const LEAST_UNIT_LINE = 34;
 /** Space above motions for the signs of doubtful windows. */
 const SIGNS = 11;
 
@@ -163,7 +165,7 @@ export class Timeline {
       for (const window of marked) drawMark(context, [plot.at(window.middle), y(window.theta[k])], window.isReliable);
     }
     drawNames(context, plot, top, shown.map((k) => [names[k], LINES[theme][k % LINES[theme].length]]));
-    label(context, ink, "", `${formatNumber(high)} ${units[0]}`, top, bottom, formatNumber(low));
+    label(context, ink, units[0], formatNumber(high), top, bottom, formatNumber(low));
   }
 }
 
@@ -241,15 +243,17 @@ function drawImu(context, plot, top, height, { imuTimes, gyro }, theme, ink) {
     context.stroke();
   }
   drawNames(context, plot, top, ["ωx", "ωy", "ωz"].map((name, axis) => [name, LINES[theme][axis]]));
-  label(context, ink, "", `${formatNumber(high)} rad/s`, top, top + height, formatNumber(low));
+  label(context, ink, "rad/s", formatNumber(high), top, top + height, formatNumber(low));
 }
 
 function label(context, ink, unit, high, top, bottom, low = "0") {
   context.fillStyle = ink;
   context.textAlign = "right";
-  context.fillText(high, PAD.left - 6, top + 8);
-  context.fillText(unit, PAD.left - 6, (top + bottom) / 2 + 4);
-  context.fillText(low, PAD.left - 6, bottom);
+  const hasUnitLine = bottom - top >= LEAST_UNIT_LINE;
+  const [right, room] = [PAD.left - 6, PAD.left - 8];
+  context.fillText(hasUnitLine ? high : `${high} ${unit}`, right, top + 8, room);
+  if (hasUnitLine) context.fillText(unit, right, (top + bottom) / 2 + 4, room);
+  context.fillText(low, right, bottom, room);
 }
 
 function drawAxis(context, plot, height, ink) {
