@@ -8,6 +8,7 @@ the arrival of a packet to its labels. A rate is reached without loss if the thr
 """
 
 import argparse
+import datetime
 import json
 import os
 import socket
@@ -15,27 +16,33 @@ import subprocess
 import sys
 import time
 
-import numpy as np
-
 RESOLUTION = (640, 480)
-PACKET_US = 1_000
+#: Length of a packet, and of the groups of events with one time, us.
+PACKET_US, STEP_US = 1_000, 20
+
+
+def make_packet(start_us, n):
+    """Return random events of one packet, made by dv-processing; adding them one by one takes too long."""
+    import dv_processing as dv
+
+    packet, step = dv.EventStore(), datetime.timedelta(microseconds=STEP_US)
+    n_steps = PACKET_US // STEP_US
+    for k in range(n_steps):
+        t, n_now = start_us + k * STEP_US, (k + 1) * n // n_steps - k * n // n_steps
+        seed = (start_us // STEP_US + k) % 2**31
+        packet.add(dv.data.generate.uniformEventsWithinTimeRange(t, step, RESOLUTION, n_now, seed))
+    return packet
 
 
 def send(port, rate, seconds):
     """Send events at a rate, when a client has come; print the number and the time taken."""
     import dv_processing as dv
 
-    from evcrisp import Events
-
     stream = dv.io.Stream.EventStream(0, "events", "camera", RESOLUTION)
     writer = dv.io.NetworkWriter("127.0.0.1", port, stream)
+    n, n_packets = int(rate * PACKET_US), int(1e6 * seconds / PACKET_US)
+    packets = [make_packet(k * PACKET_US, n) for k in range(n_packets)]
     print("listening", flush=True)
-    rng, n = np.random.default_rng(0), int(rate * PACKET_US)
-    x, y = rng.integers(0, RESOLUTION[0], n), rng.integers(0, RESOLUTION[1], n)
-    p, offsets = rng.integers(0, 2, n), np.sort(rng.integers(0, PACKET_US, n))
-    n_packets = int(1e6 * seconds / PACKET_US)
-    times = (offsets + k * PACKET_US for k in range(n_packets))
-    packets = [Events(x=x, y=y, t=t, p=p, resolution=RESOLUTION).to_dv() for t in times]
     while writer.getClientCount() == 0:
         time.sleep(0.001)
     start = time.monotonic()
@@ -50,7 +57,7 @@ def send(port, rate, seconds):
     os._exit(0)  # the end of a NetworkWriter can block Python
 
 
-def measure(method, rate, seconds):
+def measure(method, rate, seconds, more=()):
     """Return the counts and latencies of one rate."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
@@ -60,9 +67,13 @@ def measure(method, rate, seconds):
         [sys.executable, *words, "--rates", str(rate)], stdout=subprocess.PIPE, text=True
     )
     sender.stdout.readline()
-    command = ["-m", "evcrisp", "live", f"tcp://127.0.0.1:{port}", "-m", method, "--json"]
+    command = ["-m", "evcrisp", "live", f"tcp://127.0.0.1:{port}", "-m", method, "--json", *more]
     done = subprocess.run(
-        [sys.executable, *command], capture_output=True, text=True, check=True, timeout=300
+        [sys.executable, *command],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=300 + 3 * seconds,
     )
     sent = json.loads(sender.communicate()[0])
     return {**json.loads(done.stdout), **sent}
@@ -74,13 +85,14 @@ def main():
     parser.add_argument("--method", default="baf")
     parser.add_argument("--seconds", type=float, default=2.0)
     parser.add_argument("--rates", type=float, nargs="+", default=[1.0, 2.0, 5.0, 10.0])
+    parser.add_argument("--options", default="", help="of `evcrisp live`, in one text")
     parser.add_argument("--send", type=int, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.send is not None:
         send(options.send, options.rates[0], options.seconds)
     print("rate [M/s]  sent rate [M/s]      sent  received   dropped  p50 [ms]  p95 [ms]")
     for rate in options.rates:
-        got = measure(options.method, rate, options.seconds)
+        got = measure(options.method, rate, options.seconds, options.options.split())
         reached = got["n_sent"] / got["took_s"] / 1e6
         counts = f"{got['n_sent']:10} {got['n_events']:9} {got['n_dropped']:9}"
         latency = f"{got['latency_p50_ms']:9.2f} {got['latency_p95_ms']:9.2f}"

@@ -34,7 +34,8 @@ class Sample:
     """Files of a recording by their names; ``pack`` turns them into those on the disk.
 
     ``unit`` is the number of rows that tell the order of columns without names, or of events that
-    share a checksum or the directory at the end of an archive.
+    share a checksum or the directory at the end of an archive. ``is_repeatable`` is False if a decoder
+    reads beyond damaged input, so that two reads can differ.
     """
 
     reader: str
@@ -42,6 +43,8 @@ class Sample:
     files: Files
     pack: Callable[[Files], Files] = _as_they_are
     unit: int = 1  # damage costs the rest of so many events, and these
+    is_repeatable: bool = True
+    n_cuts: int = 48  # places at which it is cut, to know which events stand before a byte
 
     @property
     def entry(self) -> str:
@@ -225,66 +228,10 @@ def _mat() -> list[Sample]:
     ]
 
 
-_CD = np.dtype(
-    {"names": ["x", "y", "p", "t"], "formats": ["<u2", "<u2", "<i2", "<i8"], "itemsize": 16}
-)
-
-
 def _hdf5() -> list[Sample]:
-    import h5py
-    import hdf5plugin
+    from tests.fuzz.hdf5_samples import hdf5_samples  # it uses this module
 
-    events = make_events()
-
-    def save_columns(group: str, kinds: dict[str, str], **filters: Any) -> Callable[[Path], None]:
-        def save(path: Path) -> None:
-            with h5py.File(path, "w") as file:
-                for name, kind in kinds.items():
-                    column = getattr(events, name).astype(kind)
-                    file.create_dataset(f"{group}/{name}", data=column, **filters)
-
-        return save
-
-    def save_mvsec(path: Path) -> None:
-        with h5py.File(path, "w") as file:
-            table = [events.x, events.y, events.t / 1e6, np.where(events.p, 1, -1)]
-            file["davis/left/events"] = np.stack(table, axis=1).astype(np.float64)
-            file["davis/left/imu"] = np.ones((4, 6))
-            file["davis/left/imu_ts"] = 1.0 + np.arange(4) / 100
-            file["davis/left/image_raw"] = np.zeros((2, 34, 34), np.uint8)
-            file["davis/left/image_raw_ts"] = 1.0 + np.arange(2) / 100
-
-    def save_prophesee(path: Path) -> None:
-        records = np.zeros(len(events), _CD)
-        for name in ("x", "y", "t", "p"):
-            records[name] = getattr(events, name)
-        with h5py.File(path, "w") as file:
-            file["CD/events"] = records
-            file.attrs["geometry"] = "346x260"
-
-    kinds = {"x": "u2", "y": "u2", "t": "i8", "p": "u1"}
-    chunked = {"chunks": (16,)}
-    filters: dict[str, dict[str, Any]] = {
-        "plain": {},
-        "gzip": {"compression": "gzip", **chunked},
-        "shuffle-gzip": {"compression": "gzip", "shuffle": True, **chunked},
-        "blosc": {**dict(hdf5plugin.Blosc()), **chunked},
-        "lzf": {"compression": "lzf", **chunked},
-        "zstd": {**dict(hdf5plugin.Zstd()), **chunked},
-        "bitshuffle": {**dict(hdf5plugin.Bitshuffle()), **chunked},
-        "fletcher32": {"fletcher32": True, **chunked},
-    }
-    return [
-        written("dsec", ".h5", compression="blosc"),
-        written("dsec", ".h5", compression="gzip"),
-        saved("mvsec", ".h5", save_mvsec),
-        saved("m3ed", ".h5", save_columns("prophesee/left", kinds)),
-        saved("prophesee-hdf5", ".h5", save_prophesee),
-        *(
-            saved("hdf5", ".h5", save_columns("events", kinds, **chosen), f"-{name}")
-            for name, chosen in filters.items()
-        ),
-    ]
+    return hdf5_samples()
 
 
 def _ros1() -> list[Sample]:

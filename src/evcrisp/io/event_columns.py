@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from evcrisp.core.errors import FormatError
 from evcrisp.core.events import COLUMN_ALIASES
@@ -23,6 +23,9 @@ _SHOWN_NAMES, _SHOWN_CHARACTERS = 12, 30
 
 #: The first row with a wrong value, and its problem.
 _Wrong = tuple[int, str]
+
+#: Makes an array of a number of elements and a type.
+Empty = Callable[[int, DTypeLike], NDArray[Any]]
 
 Order = tuple[str, str, str, str]
 #: Orders of four unnamed columns in public files.
@@ -122,11 +125,15 @@ class ColumnConverter:
     """Convert columns of any usual type to packets; ``t_offset`` (us) is added to all times.
 
     ``seconds`` states the unit of floating-point time; if it is None, the first rows decide.
+    ``empty(n, dtype)`` makes the arrays of packets that differ from the columns.
     """
 
-    def __init__(self, *, seconds: bool | None = None, t_offset: int = 0) -> None:
+    def __init__(
+        self, *, seconds: bool | None = None, t_offset: int = 0, empty: Empty = np.empty
+    ) -> None:
         self._seconds = seconds
         self._t_offset = t_offset
+        self._empty = empty
 
     def packets(self, columns: Mapping[str, NDArray[Any]], offset: int) -> Iterator[Packet]:
         """Yield the rows before the first wrong value as a packet, then raise if there is one.
@@ -144,9 +151,9 @@ class ColumnConverter:
         wrong = min((found for found in candidates if found is not None), default=None)
         n_good = t.size if wrong is None else wrong[0]
         good = {name: column[:n_good] for name, column in columns.items()}
-        x, y = (np.ascontiguousarray(good[name], np.uint16) for name in "xy")
-        signal = _as_flag(good["signal"]) if "signal" in good else None
-        yield Packet(x, y, t[:n_good], _as_flag(good["p"]), offset, signal)
+        x, y = (self._as_kind(good[name], np.uint16) for name in "xy")
+        signal = self._as_flag(good["signal"]) if "signal" in good else None
+        yield Packet(x, y, t[:n_good], self._as_flag(good["p"]), offset, signal)
         if wrong is not None:
             raise FormatError(wrong[1], offset=offset)
 
@@ -154,6 +161,19 @@ class ColumnConverter:
         """Return the first of some times, us; None if there is none, or it is wrong."""
         times, _ = self._converted_time(widened(values))
         return int(times[0]) if times.size else None
+
+    def _as_kind(self, values: NDArray[Any], dtype: DTypeLike) -> NDArray[Any]:
+        """Return values as a contiguous array of a type; in a new array if they are not."""
+        if values.dtype == dtype and values.flags.c_contiguous:
+            return values
+        converted = self._empty(values.size, dtype)
+        np.copyto(converted, values, casting="unsafe")
+        return converted
+
+    def _as_flag(self, values: NDArray[Any]) -> Bools:
+        if values.dtype == np.bool_:
+            return self._as_kind(values, np.bool_)
+        return np.greater(values, 0, out=self._empty(values.size, np.bool_))
 
     def _converted_time(self, values: NDArray[Any]) -> tuple[NDArray[np.int64], _Wrong | None]:
         """Return the good times, us, and the problem of the next one."""
@@ -165,7 +185,9 @@ class ColumnConverter:
             good, wrong = _float_time(values, seconds=bool(self._seconds))
             good, late = _whole_time(good, self._t_offset)
             wrong = late or wrong
-        return (good + self._t_offset if self._t_offset else good), wrong
+        if self._t_offset:
+            good = np.add(good, self._t_offset, out=self._empty(good.size, np.int64))
+        return good, wrong
 
 
 def are_seconds(times: NDArray[Any]) -> bool:
@@ -246,7 +268,3 @@ def _wrong_flag(title: str, values: NDArray[Any]) -> _Wrong | None:
         return None
     row = int(np.argmin(fits))
     return row, f"{title} must be 0/1 or -1/+1; found {values[row]}"
-
-
-def _as_flag(values: NDArray[Any]) -> Bools:
-    return np.ascontiguousarray(values) if values.dtype == np.bool_ else values > 0

@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from evcrisp.core.errors import EvError, FormatError, MissingExtraError
 from evcrisp.core.messages import counted
 from evcrisp.core.registry import require
-from evcrisp.io.event_columns import ColumnConverter, row_before
-from evcrisp.io.hdf5.chunks import GZIP_FILTERS, filters_of
+from evcrisp.io.event_columns import ColumnConverter, Empty, row_before
+from evcrisp.io.hdf5.chunks import GZIP_FILTERS, Chunks, filters_of
 from evcrisp.io.hdf5.ecf import EcfRows
 from evcrisp.io.hdf5.isolated import IsolatedSource, matching_layouts, open_isolated
 from evcrisp.io.hdf5.rows import GzipRows, Rows
@@ -98,9 +98,8 @@ def find_rows(file: Any, path: str, *, n_axes: int = 1, compound: bool = False) 
         raise FormatError(f"{path!r} must be {what}; got {found}")
     if dataset.is_virtual or dataset.external:
         raise FormatError(f"{path!r} has its data in other files, which are not read")
-    return _kind_of_rows(h5py, dataset, path)(
-        path, dataset, dataset.shape[0], _n_stored(dataset, path)
-    )
+    kind, n_stored = _kind_of_rows(h5py, dataset, path), _n_stored(dataset, path)
+    return kind(path, dataset, dataset.shape[0], n_stored, Chunks.of(dataset, path))
 
 
 def find_columns_in(file: Any, group: str, *optional: str) -> dict[str, Rows]:
@@ -166,6 +165,7 @@ class TableSource(Source):
     span: tuple[int, int | None] | None = None  # us, to skip rows outside
     skip: int = 0  # number of first rows to skip
     packet_rows: int | None = None  # default: `PACKET_EVENTS`
+    empty: Empty = np.empty  # makes the columns of packets
 
     def __post_init__(self) -> None:
         self.n_events = min(rows.n_stored for rows in self.rows.values())
@@ -178,7 +178,7 @@ class TableSource(Source):
         """Yield the events in file order."""
         first_of_all = next(iter(self.rows.values()))
         n_common = self.n_events or 0
-        converter = ColumnConverter(seconds=self.seconds, t_offset=self.t_offset)
+        converter = ColumnConverter(seconds=self.seconds, t_offset=self.t_offset, empty=self.empty)
         n_rows = self.packet_rows or PACKET_EVENTS
         start = self.skip + (0 if self.span is None else self._row_before(self.span[0], converter))
         for first in range(start, max(n_common, 1), n_rows):  # labels without events
@@ -195,7 +195,10 @@ class TableSource(Source):
     def _pieces(self, first: int, last: int) -> Iterator[tuple[int, dict[str, NDArray[Any]]]]:
         """Yield (first row, rows), split in halves around damaged chunks."""
         try:
-            parts = {name: rows.read(first, last) for name, rows in self.rows.items()}
+            parts = {
+                name: rows.read(first, last, self.empty if self._is_final(name, rows) else None)
+                for name, rows in self.rows.items()
+            }
         except _FOREIGN_ERRORS:
             if last - first <= 1:
                 raise
@@ -204,6 +207,11 @@ class TableSource(Source):
             yield from self._pieces(middle, last)
         else:
             yield first, parts
+
+    def _is_final(self, name: str, rows: Rows) -> bool:
+        """Return whether rows are a column of a packet without conversion."""
+        kinds = {"x": np.uint16, "y": np.uint16} | ({} if self.t_offset else {"t": np.int64})
+        return name in kinds and rows.dataset.dtype == kinds[name]
 
     def all_rows(self) -> list[Rows]:
         """Return the datasets of the events, and the index."""

@@ -1,204 +1,19 @@
-"""Read HDF5 files in another process, because damaged ones can crash or stop HDF5 and its filters.
+"""Read HDF5 files in another process, because damaged ones can crash or stop HDF5 and its filters."""
 
-One process serves one open recording. After a recording without errors it serves the next one.
-"""
-
-import atexit
 import logging
-import os
-import select
-import signal
-import subprocess
-import sys
-import threading
-import weakref
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, BinaryIO, cast
+from typing import Any, cast
 
 from evcrisp.core.errors import FormatError
 from evcrisp.core.sensor_data import Frame, Imu, Triggers
-from evcrisp.io.hdf5.messages import map_shared_memory, new_shared_memory, receive, send
+from evcrisp.io.hdf5.worker_process import Iteration, Worker, WorkerError, take_worker
 from evcrisp.io.protocol import Packet, Source, Stream
 
 logger = logging.getLogger(__name__)
-
-#: Limit of the time of one request, s; the limit of processor time in `worker` is lower.
-_WALL_SECONDS = 300.0
-_CODE = (
-    "import sys; sys.path[:] = {path!r}; from evcrisp.io.hdf5.worker import main; main({memory})"
-)
-
-
-class WorkerError(FormatError):
-    """The reading process ended: a crash, an endless loop, or killed by the system."""
-
-
-@dataclass(slots=True, eq=False)
-class _Iteration:
-    """Packets or frames that a worker reads; one reply may be here before it is needed."""
-
-    number: int
-    reply: tuple[str, Any] | None = None
-
-
-class Worker:
-    """A process that reads one file at a time."""
-
-    def __init__(self) -> None:
-        memory = new_shared_memory()
-        path = [entry or str(Path.cwd()) for entry in sys.path]
-        code = _CODE.format(path=path, memory=memory)
-        self.process = subprocess.Popen(
-            [sys.executable, "-c", code],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            bufsize=0,
-            pass_fds=() if memory is None else (memory,),
-            env={**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"},
-        )
-        self._requests = cast(BinaryIO, self.process.stdin)
-        self._replies = cast(BinaryIO, self.process.stdout)
-        self._shared = map_shared_memory(memory)
-        if memory is not None:
-            os.close(memory)
-        self.is_clean = True  # whether no request has failed
-        self._end: str | None = None  # why it ended
-        self._ahead: _Iteration | None = None  # its next element is being read
-        self._lock = threading.RLock()
-        self._finalizer = weakref.finalize(self, _kill, self.process)
-
-    def ask(self, *request: Any) -> Any:
-        """Return the value of a request, or raise its exception."""
-        with self._lock:
-            self._collect()
-            self._send(request)
-            reply = self._receive()
-        return self._value(reply)
-
-    def next(self, iteration: _Iteration) -> Any:
-        """Return the next element of an iteration, or None at its end."""
-        with self._lock:
-            if iteration.reply is None:
-                self.start_next(iteration)
-                self._collect()
-            reply, iteration.reply = iteration.reply, None
-        assert reply is not None
-        return self._value(reply)
-
-    def start_next(self, iteration: _Iteration) -> None:
-        """Let the process read the next element while this one continues."""
-        with self._lock:
-            if self._ahead is not iteration:
-                self._collect()
-                self._send(("next", iteration.number))
-                self._ahead = iteration
-
-    def _collect(self) -> None:
-        """Receive the element that is being read."""
-        if self._ahead is not None:
-            iteration, self._ahead = self._ahead, None
-            iteration.reply = self._receive()
-
-    def _send(self, request: tuple[Any, ...]) -> None:
-        if self._end is None:
-            with suppress(OSError):  # it has ended; the reply tells why
-                send(self._requests, request)
-
-    def _receive(self) -> tuple[str, Any]:
-        if self._end is not None:
-            return "error", WorkerError(self._end)
-        try:
-            if not _has_data(self._replies, _WALL_SECONDS):
-                self.process.kill()
-            return cast(tuple[str, Any], receive(self._replies, self._shared))
-        except EOFError:
-            self._end = _reason(self.process.wait())
-            return "error", WorkerError(self._end)
-        except BaseException:  # the rest of the reply is lost
-            self.end("the reading was interrupted")
-            raise
-
-    def _value(self, reply: tuple[str, Any]) -> Any:
-        kind, value = reply
-        if kind == "error":
-            self.is_clean = False
-            raise value
-        return value
-
-    def end(self, reason: str = "the recording is closed") -> None:
-        """End the process."""
-        self._end = self._end or reason
-        self._finalizer()
-
-    def release(self) -> None:
-        """Close the file; keep the process for the next one if nothing has failed."""
-        with self._lock:
-            if self._end is None and self.is_clean and not _idle:
-                with suppress(FormatError):
-                    self.ask("close")
-            if self._end is None and self.is_clean and not _idle:
-                _idle.append(self)
-            else:
-                self.end()
-
-
-def _kill(process: "subprocess.Popen[bytes]") -> None:
-    process.kill()
-    process.wait()
-    for pipe in (process.stdin, process.stdout):
-        if pipe is not None:
-            pipe.close()
-
-
-def _has_data(pipe: BinaryIO, seconds: float) -> bool:
-    """Wait for data or the end of a pipe, for a limited time where the system can."""
-    if not hasattr(select, "poll"):  # Windows
-        return True
-    poll = select.poll()
-    poll.register(pipe, select.POLLIN)
-    return bool(poll.poll(1000 * seconds))
-
-
-def _reason(code: int) -> str:
-    """Describe the end of a process by its exit code."""
-    if code == -getattr(signal, "SIGPROF", 0):
-        return "HDF5 or one of its filters does not come to an end; the file is damaged"
-    how = f"exit code {code}"
-    if code < 0:
-        with suppress(ValueError):
-            how = signal.Signals(-code).name
-    return f"HDF5 or one of its filters crashed ({how}); the file is damaged"
-
-
-#: A process without a file, for the next recording.
-_idle: list[Worker] = []
-
-
-def _forget_idle() -> None:
-    """Leave the idle process to the parent after a fork."""
-    for worker in _idle:
-        worker._finalizer.detach()
-    _idle.clear()
-
-
-atexit.register(lambda: [worker.end() for worker in _idle])
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forget_idle)
-
-
-def take_worker() -> Worker:
-    """Return the idle process, or start one."""
-    with suppress(IndexError):
-        worker = _idle.pop()
-        if worker.process.poll() is None:
-            return worker
-        worker.end()
-    return Worker()
 
 
 def matching_layouts(path: Path) -> tuple[str, ...]:
@@ -252,14 +67,14 @@ class IsolatedSource(Source):
             source.close()
 
     def _elements(self, *request: Any) -> Iterator[Any]:
-        """Yield what an iteration of the other process yields, one element ahead."""
-        iteration = _Iteration(self.worker.ask(*request))
+        """Yield what an iteration of the other process yields, some elements ahead."""
+        iteration = Iteration(self.worker.ask(*request))
         try:
             element = self.worker.next(iteration)
             if element is not None:
                 yield element  # the first one is often the only one
             while element is not None and (element := self.worker.next(iteration)) is not None:
-                self.worker.start_next(iteration)
+                self.worker.read_ahead(iteration)
                 yield element
         finally:
             with suppress(FormatError):

@@ -1,65 +1,92 @@
 """Pass Python objects from one process to another: a pipe, and shared memory for arrays."""
 
-import mmap
-import os
 import pickle
 import struct
+from collections.abc import Callable
 from typing import Any, BinaryIO
 
 import numpy as np
+from numpy.typing import DTypeLike, NDArray
 
 _COUNT = struct.Struct("<Q")
-#: Size of the shared memory, bytes; larger messages go through the pipe.
-_SHARED_BYTES = 1 << 26
-NOT_SHARED = memoryview(b"")
+#: Alignment of arrays in shared memory, bytes; compiled code needs 8.
+_ALIGNMENT = 64
 
 
-def new_shared_memory() -> int | None:
-    """Return the file descriptor of shared memory; None if the system has no such thing."""
-    if not hasattr(os, "memfd_create"):  # Linux only
-        return None
-    descriptor = os.memfd_create("evcrisp")
-    os.ftruncate(descriptor, _SHARED_BYTES)
-    return descriptor
+class SharedPart:
+    """Shared memory for one message: places for its arrays, which need no copy if they are made there."""
+
+    def __init__(self, memory: memoryview | None = None) -> None:
+        self._memory = memoryview(b"") if memory is None else memory
+        self._bytes = np.frombuffer(self._memory, np.uint8)
+        self._begin = _address(self._bytes)
+        self.end = 0
+
+    def empty(self, n: int, dtype: DTypeLike) -> NDArray[Any]:
+        """Return an array of ``n`` elements in the shared memory, or elsewhere if it is full."""
+        n_bytes = n * np.dtype(dtype).itemsize
+        start = self._place(n_bytes)
+        if start is None:
+            return np.empty(n, dtype)
+        return self._bytes[start : start + n_bytes].view(dtype)
+
+    def hold(self, data: memoryview) -> int | None:
+        """Return where bytes lie in the shared memory, copied if necessary; None if it is full."""
+        start = _address(np.frombuffer(data, np.uint8)) - self._begin
+        if 0 <= start < self.end:
+            return start
+        found = self._place(data.nbytes)
+        if found is not None:
+            self._memory[found : found + data.nbytes] = data
+        return found
+
+    def _place(self, n_bytes: int) -> int | None:
+        start = -(-self.end // _ALIGNMENT) * _ALIGNMENT
+        if start + n_bytes > len(self._memory):
+            return None
+        self.end = start + n_bytes
+        return start
 
 
-def map_shared_memory(descriptor: int | None) -> memoryview:
-    """Return shared memory; empty if there is none."""
-    return NOT_SHARED if descriptor is None else memoryview(mmap.mmap(descriptor, _SHARED_BYTES))
+def _address(array: NDArray[Any]) -> int:
+    return int(array.__array_interface__["data"][0])
 
 
-def send(pipe: BinaryIO, message: Any, shared: memoryview = NOT_SHARED) -> None:
+def send(pipe: BinaryIO, message: Any, shared: SharedPart | None = None) -> None:
     """Write an object; the bytes of its arrays go to shared memory if they fit."""
     buffers: list[pickle.PickleBuffer] = []
     text = pickle.dumps(message, protocol=5, buffer_callback=buffers.append)
     parts = [buffer.raw() for buffer in buffers]
     sizes = [part.nbytes for part in parts]
-    is_shared = sum(sizes) <= len(shared)
-    pipe.write(b"".join(map(_COUNT.pack, (is_shared, len(sizes), len(text), *sizes))))
+    starts = [None if shared is None else shared.hold(part) for part in parts]
+    found = [start for start in starts if start is not None]
+    if len(found) < len(parts):
+        found = []  # all through the pipe
+    head = (len(found), len(sizes), len(text), *found, *sizes)
+    pipe.write(b"".join(map(_COUNT.pack, head)))
     pipe.write(text)
-    start = 0
-    for part, size in zip(parts, sizes, strict=True):
-        if is_shared:
-            shared[start : start + size] = part
-            start += size
-        else:
-            pipe.write(part)
-    if is_shared:
-        pipe.write(b"\0")  # the shared memory is complete
+    for part in parts if not found else ():
+        pipe.write(part)
     pipe.flush()
 
 
-def receive(pipe: BinaryIO, shared: memoryview = NOT_SHARED) -> Any:
-    """Read an object; raise `EOFError` if the other process has ended."""
-    is_shared, n_sizes, n_text = struct.unpack("<3Q", _exactly(pipe, 3 * _COUNT.size))
+def receive(pipe: BinaryIO, shared_bytes: Callable[[int], NDArray[np.uint8]] = np.empty) -> Any:
+    """Read an object; raise `EOFError` if the other process has ended.
+
+    ``shared_bytes(n)`` returns the first ``n`` bytes of the shared memory, or a copy; it is called once.
+    Arrays are views of them.
+    """
+    n_starts, n_sizes, n_text = struct.unpack("<3Q", _exactly(pipe, 3 * _COUNT.size))
+    starts = struct.unpack(f"<{n_starts}Q", _exactly(pipe, n_starts * _COUNT.size))
     sizes = struct.unpack(f"<{n_sizes}Q", _exactly(pipe, n_sizes * _COUNT.size))
     text = _exactly(pipe, n_text)
-    if not is_shared:
+    ends = [start + size for start, size in zip(starts, sizes, strict=False)]
+    content = shared_bytes(max(ends, default=0))
+    if not starts:
         return pickle.loads(text, buffers=[_exactly(pipe, size) for size in sizes])
-    _exactly(pipe, 1)
-    stops = np.cumsum(sizes, dtype=np.int64).tolist()
-    parts = [shared[stop - size : stop] for stop, size in zip(stops, sizes, strict=True)]
-    return pickle.loads(text, buffers=[np.array(part) for part in parts])
+    return pickle.loads(
+        text, buffers=[content[start:end] for start, end in zip(starts, ends, strict=True)]
+    )
 
 
 def _exactly(pipe: BinaryIO, n_bytes: int) -> bytearray:

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from evcrisp.core.errors import FormatError
 from evcrisp.core.messages import counted
-from evcrisp.io.hdf5 import chunks
+from evcrisp.io.event_columns import Empty
+from evcrisp.io.hdf5.chunks import Chunks
 from evcrisp.io.protocol import PACKET_EVENTS
 
 
@@ -22,23 +23,26 @@ class Rows:
     dataset: Any  # h5py.Dataset
     n_claimed: int
     n_stored: int
+    chunks: Chunks | None
     _checked: set[int] = field(default_factory=set)  # numbers of chunks
 
-    def read(self, first: int, last: int) -> NDArray[Any]:
-        """Return rows ``first`` to ``last - 1``."""
+    def read(self, first: int, last: int, empty: Empty | None = None) -> NDArray[Any]:
+        """Return rows ``first`` to ``last - 1``; those of one axis in an array made by ``empty``."""
         last = min(last, self.n_stored)
-        if self.dataset.chunks is not None:
-            self._check(first, last)
-        return cast(NDArray[Any], self.dataset[first:last])
+        if self.chunks is not None:
+            self._check(self.chunks, first, last)
+        if empty is None or last <= first:
+            return cast(NDArray[Any], self.dataset[first:last])
+        rows = empty(last - first, self.dataset.dtype)
+        self.dataset.read_direct(rows, np.s_[first:last])
+        return rows
 
-    def _check(self, first: int, last: int) -> None:
+    def _check(self, chunks: Chunks, first: int, last: int) -> None:
         """Raise if a chunk of some rows is not whole."""
-        size = self.dataset.chunks[0]
+        size = chunks.shape[0]
         for number in range(first // size, -(-last // size)):
             if number not in self._checked:
-                filters = chunks.filters_of(self.dataset)
-                for corner in chunks.corners(self.dataset, number):
-                    chunks.check_chunk(self.dataset, self.name, corner, filters)
+                chunks.check(number)
                 self._checked.add(number)
 
     def read_all(self) -> NDArray[Any]:
@@ -51,7 +55,7 @@ class Rows:
         """Return the size of a packet and of a chunk, which is how much a read decompresses."""
         shape, itemsize = self.dataset.shape, self.dataset.dtype.itemsize
         packet = itemsize * math.prod((min(shape[0], PACKET_EVENTS), *shape[1:]))
-        return packet + itemsize * math.prod(self.dataset.chunks or (0,))
+        return packet + (0 if self.chunks is None else self.chunks.n_bytes)
 
     def shortfall(self) -> str:
         """Describe the missing rows."""
@@ -61,13 +65,14 @@ class Rows:
         """Return the byte of a row in the file, or of its chunk."""
         dataset = self.dataset
         row = max(0, min(row, self.n_stored - 1))
-        if dataset.chunks is None:
+        if self.chunks is None:
             start = dataset.id.get_offset()
             row_bytes = dataset.dtype.itemsize * math.prod(dataset.shape[1:])
             return 0 if start is None else int(start) + row * row_bytes
         if self.n_stored == 0:
             return 0
-        corner = (row // dataset.chunks[0] * dataset.chunks[0],) + (0,) * (dataset.ndim - 1)
+        size = self.chunks.shape[0]
+        corner = (row // size * size,) + (0,) * (dataset.ndim - 1)
         return int(dataset.id.get_chunk_info_by_coord(corner).byte_offset or 0)
 
 
@@ -77,9 +82,10 @@ class ChunkRows(Rows, ABC):
 
     _last: dict[int, NDArray[Any]] = field(default_factory=dict)
 
-    def read(self, first: int, last: int) -> NDArray[Any]:
+    def read(self, first: int, last: int, empty: Empty | None = None) -> NDArray[Any]:
         """Return rows ``first`` to ``last - 1``."""
-        last, size = min(last, self.n_stored), self.dataset.chunks[0]
+        assert self.chunks is not None
+        last, size = min(last, self.n_stored), self.chunks.shape[0]
         numbers = range(first // size, -(-last // size))
         parts = [
             self._chunk(number)[max(first - number * size, 0) : last - number * size]
@@ -104,6 +110,5 @@ class GzipRows(ChunkRows):
     """Rows of numbers in chunks of gzip."""
 
     def _read_chunk(self, number: int) -> NDArray[Any]:
-        filters = chunks.filters_of(self.dataset)
-        corner = (number * self.dataset.chunks[0],)
-        return chunks.decode_gzip(self.dataset, self.name, corner, filters)
+        assert self.chunks is not None
+        return self.chunks.decode_gzip(number)

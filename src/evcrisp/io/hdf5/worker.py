@@ -14,10 +14,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from numpy.typing import DTypeLike, NDArray
+
 from evcrisp.core.errors import FormatError
 from evcrisp.io.hdf5 import datasets, ecf, reader
-from evcrisp.io.hdf5.chunks import unsafe_filters
-from evcrisp.io.hdf5.messages import map_shared_memory, receive, send
+from evcrisp.io.hdf5.messages import SharedPart, receive, send
+from evcrisp.io.hdf5.slots import map_slots
 from evcrisp.io.protocol import Source
 
 #: Processor time of one request, s: a constant part, and a part for the chunks it decompresses.
@@ -35,6 +37,7 @@ class _Server:
         self._sources: list[datasets.TableSource] = []
         self._iterations: dict[int, Iterator[Any]] = {}
         self._n_iterations = 0
+        self.memory = SharedPart()  # for the reply to the current request
 
     def matching(self, path: Path) -> list[str]:
         """Return the names of the layouts of a file."""
@@ -46,7 +49,7 @@ class _Server:
     ) -> tuple[Any, ...]:
         """Open a file; return the facts of its source."""
         source = layout(trusted=True).open_here(path)
-        source.packet_rows = packet_rows
+        source.packet_rows, source.empty = packet_rows, self._empty
         return self._added(source)
 
     def between(self, number: int, t_start: int, t_end: int | None) -> tuple[Any, ...]:
@@ -57,7 +60,7 @@ class _Server:
         """Make the source of another camera; return its facts."""
         source = self._sources[number]
         chosen = source.choose(stream)
-        return self._added(replace(chosen, packet_rows=source.packet_rows))
+        return self._added(replace(chosen, packet_rows=source.packet_rows, empty=self._empty))
 
     def imu(self, number: int) -> Any:
         """Return the IMU samples of a source."""
@@ -98,6 +101,9 @@ class _Server:
         n_bytes = sum(rows.step_bytes() for source in self._sources for rows in source.all_rows())
         return _CPU_SECONDS + n_bytes / _BYTES_PER_CPU_SECOND
 
+    def _empty(self, n: int, dtype: DTypeLike) -> NDArray[Any]:
+        return self.memory.empty(n, dtype)
+
     def _started(self, iteration: Iterator[Any]) -> int:
         self._n_iterations += 1
         self._iterations[self._n_iterations] = iteration
@@ -110,7 +116,8 @@ class _Server:
                 ecf.compile_decoder()  # takes longer than the limit
         self._sources.append(source)
         metadata = dict(source.metadata)
-        names = {name for rows in source.all_rows() for name in unsafe_filters(rows.dataset)}
+        chunks = [rows.chunks for rows in source.all_rows() if rows.chunks is not None]
+        names = {name for stored in chunks for name in stored.unsafe_filters()}
         if names:
             metadata["unsafe_filters"] = sorted(names)
         facts = (source.resolution, metadata, source.n_events)
@@ -136,15 +143,16 @@ class _cpu_limit:  # noqa: N801 - used like a function
             signal.setitimer(signal.ITIMER_PROF, self._before)
 
 
-def serve(requests: BinaryIO, replies: BinaryIO, shared: memoryview) -> None:
-    """Answer requests until their end."""
+def serve(requests: BinaryIO, replies: BinaryIO, slots: list[memoryview]) -> None:
+    """Answer requests until their end; each names the shared memory for its reply."""
     server = _Server()
     while True:
         try:
-            name, *arguments = receive(requests)
+            slot, name, *arguments = receive(requests)
         except EOFError:
             return
-        send(replies, _reply(server, name, arguments), shared)
+        server.memory = SharedPart(slots[slot])
+        send(replies, _reply(server, name, arguments), server.memory)
 
 
 def _reply(server: _Server, name: str, arguments: list[Any]) -> tuple[str, Any]:
@@ -183,5 +191,5 @@ def main(descriptor: int | None) -> None:
     replies = os.fdopen(os.dup(1), "wb", buffering=0)
     os.dup2(2, 1)  # filters print to standard output
     with suppress(BrokenPipeError):
-        serve(sys.stdin.buffer, replies, map_shared_memory(descriptor))
+        serve(sys.stdin.buffer, replies, map_slots(descriptor))
     os._exit(0)  # damaged files can crash the end of the library

@@ -13,7 +13,7 @@ import pytest
 
 import evcrisp
 from evcrisp import Events, EvError, FormatError
-from evcrisp.io.hdf5 import isolated
+from evcrisp.io.hdf5 import isolated, worker_process
 from evcrisp.io.hdf5.dsec import DsecReader
 
 h5py = pytest.importorskip("h5py", reason="h5py writes the files")
@@ -167,8 +167,8 @@ def test_trusted_files_are_read_in_this_process(columns):
 
 @pytest.mark.skipif(not hasattr(signal, "SIGPROF"), reason="Windows has no processor time limit")
 def test_end_of_the_processor_time_is_described():
-    assert "does not come to an end" in isolated._reason(-signal.SIGPROF)
-    assert "exit code 0" in isolated._reason(0)
+    assert "does not come to an end" in worker_process._reason(-signal.SIGPROF)
+    assert "exit code 0" in worker_process._reason(0)
 
 
 def test_process_ends_with_its_parent(tmp_path, columns):
