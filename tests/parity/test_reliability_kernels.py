@@ -7,8 +7,13 @@ from tests.oracles.reliability import tile_sums as plain_sums
 from tests.oracles.reliability import tile_terms as plain_terms
 
 from evcrisp.kernels.reliability.neighbor_polarity import count_agreement
-from evcrisp.kernels.reliability.tile_sums import across_edges, quadratic_sum, sums_of_parts
-from evcrisp.kernels.reliability.tile_terms import tile_terms
+from evcrisp.kernels.reliability.tile_sums import (
+    across_edges,
+    misaligned_share,
+    quadratic_sum,
+    sums_of_parts,
+)
+from evcrisp.kernels.reliability.tile_terms import take_chosen, tile_terms
 
 WIDTH, HEIGHT = 40, 30
 
@@ -146,3 +151,41 @@ def test_tiles_of_round_or_no_curvature_lose_nothing_that_is_no_number():
         sides = np.array([0.0, 0.0, 5.0 if is_border else 99.0, 99.0])
         across_edges(tensor, *np.full((2, 2), 40.0), np.zeros((2, 2)), sides, 8.0, 0.02, out)
         np.testing.assert_allclose(out, tensor, atol=1e-12)
+
+
+@pytest.mark.parametrize("n_shifts", [1, 3])
+@pytest.mark.parametrize("seed", range(4))
+def test_misaligned_share_equals_oracle(seed, n_shifts):
+    rng = np.random.default_rng(seed)
+    place = rng.permutation(11 * 7)[:50]
+    row, column = place // 11, place % 11
+    pull, count = rng.normal(0.0, 20.0, (50, 2)), rng.integers(1, 90, 50).astype(float)
+    roots = rng.normal(size=(50, 2, 2))
+    tensors = roots @ roots.transpose(0, 2, 1)
+    steepness = tensors[:, [0, 0, 1], [0, 1, 1]] * 40.0
+    limits = np.array((1.0 / 6.0, 0.02, 1e-3, 1.0))
+    tiles = list(zip(row, column, pull, steepness, count, strict=True))
+    wanted = [
+        plain_sums.misaligned_share(tiles, 3, (down, across), *limits)
+        for down in range(n_shifts)
+        for across in range(n_shifts)
+    ]
+    found = misaligned_share(row, column, pull, steepness, count, 3, n_shifts, limits)
+    assert found == pytest.approx(max(wanted), rel=1e-12)
+    assert 0.0 < found < 1.0
+    assert n_shifts == 1 or len(set(wanted)) > 3
+
+
+@pytest.mark.parametrize("step", [1, 2, 5])
+@pytest.mark.parametrize("n", [0, 1, 700])
+def test_chosen_events_equal_a_selection_by_indices(n, step):
+    rng = np.random.default_rng(n + step)
+    x, y = rng.normal(size=(2, n))
+    t, p = np.sort(rng.integers(0, 30_000, n)) + 10**15, rng.integers(0, 2, n).astype(np.uint8)
+    chosen = rng.random(n) < 0.6
+    at = np.flatnonzero(chosen)[::step]
+    found = [np.empty(at.size, kind) for kind in (float, float, np.float32, np.uint8)]
+    take_chosen(x, y, t, p, chosen, step, 10**15 + 15_000, 30_000, *found)
+    tau = ((t[at] - 10**15 - 15_000) / 30_000).astype(np.float32)
+    for column, wanted in zip(found, (x[at], y[at], tau, p[at]), strict=True):
+        np.testing.assert_array_equal(column, wanted)

@@ -10,7 +10,7 @@ from tests.oracles.contrast import splat as oracle
 from evcrisp.contrast import FOOTPRINTS, ContrastMap
 from evcrisp.contrast.contrast_map import gaussian_taps
 from evcrisp.kernels.contrast import blur, gaussian_splat, negative_binomial, sobel, splat, spline
-from evcrisp.kernels.contrast.kept_map import kept_map, variance
+from evcrisp.kernels.contrast.kept_map import kept_map, kept_map_of_pixels, variance
 
 SHAPE = (12, 17)
 SIGMA, RADIUS = 1.3, 6
@@ -236,6 +236,10 @@ def test_map_of_kept_events(resolution, n, scale):
         kept_map(x, y, kept, contrast.padding_px, scale, image)
         np.testing.assert_array_equal(image, wanted)
         assert variance(image) == pytest.approx(wanted.var(), rel=1e-12, abs=1e-300)
+    if scale == 2:
+        of_pixels = np.full(shape, np.nan)
+        kept_map_of_pixels(*pixels, kept, contrast.padding_px, of_pixels)
+        np.testing.assert_array_equal(of_pixels, image)
 
 
 @pytest.mark.parametrize("scale", [1, 2])

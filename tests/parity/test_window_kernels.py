@@ -5,8 +5,10 @@ import pytest
 from tests.oracles.pipeline import moved_share as oracle
 from tests.oracles.pipeline import window_objects as objects_oracle
 
+from evcrisp.core.events import Events
 from evcrisp.kernels.pipeline.moved_share import center_tiles, count_cells, match_thirds
 from evcrisp.kernels.pipeline.window_objects import count_layer, spread_of_regions
+from evcrisp.pipeline.moved_share import MovedShare
 
 
 @pytest.mark.parametrize("resolution", [(34, 34), (61, 45), (128, 96), (3, 2)])
@@ -32,7 +34,7 @@ def test_thirds_of_a_window(resolution, n):
 
     roots_of, expected = oracle.centered(counts, roots, 8)
     energy, values = np.full(expected.shape, -1, np.int64), np.zeros(cells.shape, np.int16)
-    center_tiles(cells, np.array((rows, columns)), roots, values, energy)
+    center_tiles(cells, np.array((rows, columns)), 1 / 16, roots.size - 1, values, energy)
     np.testing.assert_array_equal(values[inside], roots_of)
     np.testing.assert_array_equal(energy, expected)
     assert np.count_nonzero(values) == np.count_nonzero(roots_of)
@@ -41,6 +43,38 @@ def test_thirds_of_a_window(resolution, n):
     match = np.full((*wanted.shape, 9), -1, np.int64)
     match_thirds(values, wanted, match)
     np.testing.assert_array_equal(match, oracle.matches(roots_of, 8) * wanted[..., None])
+
+
+@pytest.mark.parametrize("speed", [0.0, 10.0, 40.0, 90.0])
+def test_share_of_moved_equals_oracle(speed):
+    """Random dots that move by so many px; the tiles at the right and at the bottom are smaller."""
+    rng = np.random.default_rng(int(speed))
+    resolution, n = (150, 110), 30_000
+    t = np.sort(rng.integers(0, 10_000, n))
+    dots = rng.uniform(0.0, 1.0, (60, 2)) * (150 + 90, 110)
+    at = dots[rng.integers(0, 60, n)] + rng.normal(0.0, 1.0, (n, 2))
+    at[:, 0] -= speed * t / 10_000
+    inside = ((at >= 0) & (at < resolution)).all(axis=1)
+    x, y = at[inside].astype(np.uint16).T.copy()
+    t, p = t[inside], rng.random(inside.sum()) < 0.5
+    roots = np.rint(32 * np.sqrt(np.arange(4096) + 0.375)).astype(np.int32)
+    ends = [*np.searchsorted(t, t[[t.size // 3, 2 * t.size // 3]]), t.size]
+    thirds = oracle.cell_counts(x, y, p, ends, 2, resolution)
+    wanted = oracle.share(thirds, resolution, roots, 1 / 16, 8, (4.0, 4.0, 2.0, 0.3))
+    found = MovedShare(resolution)(Events(x=x, y=y, t=t, p=p, resolution=resolution))
+    assert found == pytest.approx(wanted, rel=1e-12)
+    assert (found < 0.1) if speed == 0.0 else (found > 0.2)
+
+
+def test_roots_of_all_counts_are_next_to_the_exact_ones():
+    counts = np.arange(5_000, dtype=np.int32)
+    cells = np.zeros((3, 2, 10, 5_002 + 6), np.int32)
+    cells[..., 1, 1:5_001] = counts
+    values, energy = np.zeros(cells.shape, np.int16), np.empty((1, 625, 3), np.int64)
+    center_tiles(cells, np.array((1, 5_000)), 1 / 16, 4_095, values, energy)
+    exact = np.rint(32 * np.sqrt(np.minimum(counts, 4_095) + 0.375)).reshape(-1, 8)
+    means = np.floor(exact.mean(axis=1, keepdims=True) + 0.5)
+    np.testing.assert_array_equal(values[0, 0, 1, 1:5_001].reshape(-1, 8), exact - means)
 
 
 def test_sums_of_the_largest_counts_are_exact():
@@ -52,7 +86,7 @@ def test_sums_of_the_largest_counts_are_exact():
     cells[..., 1:9, 1:9] = counts
     roots_of, expected = oracle.centered(counts, roots, 8)
     energy, match = np.empty((1, 1, 3), np.int64), np.empty((1, 1, 2, 9), np.int64)
-    center_tiles(cells, np.array((8, 8)), roots, values, energy)
+    center_tiles(cells, np.array((8, 8)), 1 / 16, roots.size - 1, values, energy)
     np.testing.assert_array_equal(energy, expected)
     match_thirds(values, np.ones((1, 1, 2), bool), match)
     np.testing.assert_array_equal(match, oracle.matches(roots_of, 8))

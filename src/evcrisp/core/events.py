@@ -128,8 +128,28 @@ class Events:
         signal: NDArray[np.bool_] | None = None,
     ) -> "Events":
         """Wrap arrays that are known to be valid, without checks or conversion."""
-        events = object.__new__(cls)
-        events._set(resolution, x=x, y=y, t=t, p=p, signal=signal)
+        columns = (event_columns.read_only(column) for column in (x, y, t, p))
+        labels = None if signal is None else event_columns.read_only(signal)
+        return cls._of_read_only(*columns, resolution, labels)
+
+    @classmethod
+    def _of_read_only(
+        cls,
+        x: NDArray[np.uint16],
+        y: NDArray[np.uint16],
+        t: NDArray[np.int64],
+        p: NDArray[np.bool_],
+        resolution: tuple[int, int],
+        signal: NDArray[np.bool_] | None,
+    ) -> "Events":
+        """Wrap arrays that are valid and read-only, such as parts of the columns of events."""
+        events, fill = object.__new__(cls), object.__setattr__
+        fill(events, "x", x)
+        fill(events, "y", y)
+        fill(events, "t", t)
+        fill(events, "p", p)
+        fill(events, "resolution", resolution)
+        fill(events, "signal", signal)
         return events
 
     @classmethod
@@ -225,9 +245,10 @@ class Events:
         elif key.step is not None and key.step < 0:
             raise EventDataError(f"Events are sorted by time; got slice step {key.step}.")
         signal = None if self.signal is None else self.signal[key]
-        return Events.trusted(
-            self.x[key], self.y[key], self.t[key], self.p[key], self.resolution, signal
-        )
+        columns = self.x[key], self.y[key], self.t[key], self.p[key]
+        if isinstance(key, slice):
+            return Events._of_read_only(*columns, self.resolution, signal)
+        return Events.trusted(*columns, self.resolution, signal)
 
     @property
     def width(self) -> int:
@@ -288,11 +309,14 @@ class Events:
 
     def contiguous(self) -> "Events":
         """Return events with C-contiguous columns; the same object if they are."""
-        columns = (self.x, self.y, self.t, self.p, self.signal)
-        if all(column is None or column.flags.c_contiguous for column in columns):
+        x, y, t, p = self.x, self.y, self.t, self.p
+        is_whole = x.flags.c_contiguous and y.flags.c_contiguous
+        is_whole = is_whole and t.flags.c_contiguous and p.flags.c_contiguous
+        if is_whole and (self.signal is None or self.signal.flags.c_contiguous):
             return self
         signal = None if self.signal is None else np.ascontiguousarray(self.signal)
-        x, y, t, p = (np.ascontiguousarray(getattr(self, name)) for name in "xytp")
+        x, y = np.ascontiguousarray(x), np.ascontiguousarray(y)
+        t, p = np.ascontiguousarray(t), np.ascontiguousarray(p)
         return Events.trusted(x, y, t, p, self.resolution, signal)
 
     def to_structured(self) -> NDArray[Any]:

@@ -47,11 +47,14 @@ def _variance(
     contrast: ContrastMap, x: NDArray[Any], y: NDArray[Any], kept: Bools, size: tuple[int, int]
 ) -> float:
     """Return the variance of the map of kept events."""
-    from evcrisp.kernels.contrast.kept_map import kept_map, variance
+    from evcrisp.kernels.contrast.kept_map import kept_map, kept_map_of_pixels, variance
 
     if contrast is not _SEARCH_MAP:
         x, y = x[kept].astype(np.float64), y[kept].astype(np.float64)
         return float(contrast.build(x, y, np.ones(x.size), size).var())
     image = np.empty(contrast.shape(size))
-    kept_map(x, y, kept, contrast.padding_px, contrast.scale, image)
+    if x.dtype == np.uint16:
+        kept_map_of_pixels(x, y, kept, contrast.padding_px, image)
+    else:
+        kept_map(x, y, kept, contrast.padding_px, contrast.scale, image)
     return float(variance(image))

@@ -17,7 +17,8 @@ class Estimator(Protocol):
     """A method with its parameters; a frozen dataclass.
 
     An estimator may also have ``start_session(resolution)``, which returns a :class:`Session` with a state
-    over a recording. Without it, windows are independent.
+    over a recording. Without it, windows are independent. ``start_session_without_map`` is the same for
+    estimates that need neither ``w_map`` nor ``regret``.
     """
 
     name: ClassVar[str]
@@ -60,9 +61,13 @@ def run_estimator(
     return result
 
 
-def session_of(estimator: Estimator, resolution: tuple[int, int]) -> Session:
-    """Begin a recording."""
+def session_of(
+    estimator: Estimator, resolution: tuple[int, int], *, with_map: bool = True
+) -> Session:
+    """Begin a recording; estimates need no ``w_map`` and ``regret`` unless ``with_map``."""
     start: Any = getattr(estimator, "start_session", None)
+    if not with_map:
+        start = getattr(estimator, "start_session_without_map", start)
     return IndependentWindows(estimator) if start is None else start(resolution)
 
 

@@ -133,7 +133,8 @@ class Estimate:
 
     def __post_init__(self) -> None:
         if self.layer_map is None:
-            object.__setattr__(self, "layer", np.asarray(self.signal, np.int16) - np.int16(1))
+            layer = np.subtract(self.signal, 1, dtype=np.int16)
+            object.__setattr__(self, "layer", layer)
             only = LayerMotion(
                 motion=self.motion, theta=self.theta, covariance=self.covariance, doubts=self.doubts
             )
@@ -142,7 +143,8 @@ class Estimate:
         object.__setattr__(self, "warnings", (*self.warnings, *new))
         n, m = len(self.window.events), len(self.motion.param_names)
         for name in _COLUMNS:
-            if np.shape(getattr(self, name)) != (n,):
+            column = getattr(self, name)
+            if getattr(column, "shape", None) != (n,) and np.shape(column) != (n,):
                 raise self._wrong_shape(name, (n,))
         if np.shape(self.theta) != (m,):
             raise self._wrong_shape("theta", (m,))

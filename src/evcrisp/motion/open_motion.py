@@ -61,6 +61,11 @@ def affine_at(model: MotionModel, theta: Floats, center: tuple[float, float]) ->
 
 def affine_at_each(model: MotionModel, theta: Floats, x: Floats, y: Floats) -> Floats:
     """Return `affine_at` of several places, shape (k, 6)."""
+    uniform = model.uniform_velocity(theta)
+    if uniform is not None:
+        fields = np.zeros((x.size, 6))
+        fields[:, :2] = uniform
+        return fields
     around_x = x[:, None] + np.array([0.0, 1, -1, 0, 0])
     around_y = y[:, None] + np.array([0.0, 0, 0, 1, -1])
     around = velocity_of(model, theta, around_x.ravel(), around_y.ravel(), np.zeros(around_x.size))

@@ -58,6 +58,8 @@ def velocity_rates(model: MotionModel, theta: Floats, x: float, y: float) -> Flo
 
 def velocity_rates_at(model: MotionModel, theta: Floats, x: Floats, y: Floats) -> Floats:
     """Return `velocity_rates` at several pixels, shape (k, 2, m)."""
+    if model.name == "translation":
+        return np.broadcast_to(np.eye(2), (x.size, 2, 2))
     if model.uses_rays:
         pairs = zip(x.tolist(), y.tolist(), strict=True)
         return np.stack([velocity_rates(model, theta, *pair) for pair in pairs])

@@ -99,9 +99,9 @@ def _has_short_rest(
     """Return whether the recording ends between two times without a window of its own, or before them."""
     t_end, t_rest = t_limits
     buffer.fill(t_rest, n_inside + MAX_EVENTS // 2)
-    rest = buffer.events[n_inside:]
-    if not buffer.ends_before(t_rest) or len(rest) > MAX_EVENTS // 2:
+    if not buffer.ends_before(t_rest) or len(buffer.events) - n_inside > MAX_EVENTS // 2:
         return False
+    rest = buffer.events[n_inside:]
     alone = _Buffer(iter((rest,) if len(rest) else ()))
     if not alone.fill(t_rest):
         return True
@@ -113,19 +113,19 @@ def _choose_length(buffer: "_Buffer", t_start: int, most_us: int, moved: MovedSh
     length = _moved_length(buffer, t_start, most_us, moved)
     if buffer.ends_before(t_start + length):
         return length
-    return _steady_length(buffer.events.t[: buffer.count(t_start + length)] - t_start, length)
+    return _steady_length(buffer.events.t[: buffer.count(t_start + length)], length, t_start)
 
 
-def _steady_length(t: NDArray[np.int64], length_us: int) -> int:
+def _steady_length(t: NDArray[np.int64], length_us: int, t_start: int = 0) -> int:
     """Return the time until events come at another rate, us, or the length of the window.
 
-    ``t``, shape (n,), are the times of its events since its start, us. Both parts have enough events
-    for windows of their own.
+    ``t``, shape (n,), are the times of its events, us. Both parts have enough events for windows of their
+    own.
     """
     n_before = np.arange(_LEAST_EVENTS, t.size - _LEAST_EVENTS + 1, max(t.size // _MOMENTS, 1))
     if not n_before.size:
         return length_us
-    t_before = t[n_before - 1]
+    t_before = t[n_before - 1] - t_start
     uneven = np.abs(n_before / t.size - t_before / length_us)
     most = int(np.argmax(uneven))
     length = int(t_before[most]) + 1
@@ -151,7 +151,7 @@ def _moved_length(buffer: "_Buffer", t_start: int, most_us: int, moved: MovedSha
             return length
         if length >= most or buffer.ends_before(t_start + length):
             return length
-        share = moved(buffer.events[:n]) if n >= _LEAST_EVENTS else 0.0
+        share = moved(buffer.events, 0, n) if n >= _LEAST_EVENTS else 0.0
         if share >= _MOVED:
             return length
         if share >= _FIRST_MOVED:
@@ -181,7 +181,7 @@ def _has_moved(buffer: "_Buffer", t_start: int, now: _Growth, moved: MovedShare)
     t_half, t_end = int(buffer.events.t[now.n // 2]), t_start + now.length_us
     if now.length_us < LEAST_US or t_half >= t_end:
         return False
-    return moved(buffer.events[buffer.count(t_half) : buffer.count(t_end)]) >= _MOVED
+    return moved(buffer.events, buffer.count(t_half), buffer.count(t_end)) >= _MOVED
 
 
 class _Buffer:
@@ -196,7 +196,10 @@ class _Buffer:
 
     def fill(self, t_us: int, n_events: int | None = None) -> bool:
         """Read until an event at ``t_us`` or later, or more than ``n_events``; return if any is held."""
-        parts, n = [self.events] if len(self.events) else [], len(self.events)
+        n = len(self.events)
+        if n and self.t_last >= t_us:
+            return True
+        parts = [self.events] if n else []
         while not self._ended and (not n or self.t_last < t_us):
             if n and n_events is not None and n > n_events:
                 break
@@ -212,7 +215,7 @@ class _Buffer:
 
     def count(self, t_us: int) -> int:
         """Return the number of events before a time."""
-        return int(np.searchsorted(self.events.t, t_us))
+        return int(self.events.t.searchsorted(t_us))  # `np.searchsorted` takes twice as long
 
     def ends_before(self, t_us: int) -> bool:
         """Return whether the stream has no event at a time or later."""

@@ -10,6 +10,7 @@ from evcrisp.core.events import Events
 from evcrisp.core.types import Bools, Floats
 from evcrisp.core.windows import Window
 from evcrisp.estimators.result import Estimate
+from evcrisp.filters.protocol import Labels
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -29,9 +30,8 @@ class LabeledChunk:
 
     def kept(self) -> Events:
         """Return the signal events, with the labels that they came with."""
-        signal = self.signal
-        truth = None if self.truth is None else self.truth[signal]
-        return self.events[signal].with_signal(truth)
+        labels = Labels(self.signal, self.score)
+        return labels.kept(self.events.with_signal(self.truth))
 
 
 class LabelMerger:

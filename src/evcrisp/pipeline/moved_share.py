@@ -12,14 +12,14 @@ too: farther than a cell.
 import numpy as np
 
 from evcrisp.core.events import Events
-from evcrisp.core.types import Bools, Floats
+from evcrisp.core.types import Floats
 
 #: Side of a cell, px, a power of two, and of a tile, cells (that of the kernels). When the image has moved by a cell
 #: from third to third it has moved by 6 to 8 px in the window.
 _CELL_BITS, _TILE = 2, 8
 
-#: Counts enter as ``2 * sqrt(n + 3/8)``, whose variance is 1 for noise of any rate; in units of 1/16.
-_SCALE, _MAX_COUNT = 16, 4096
+#: Counts enter as ``2 * sqrt(n + 3/8)``, whose variance is 1 for noise of any rate; unit, and largest count.
+_UNIT, _MAX_COUNT = 1.0 / 16.0, 4095
 
 #: Structure that a tile needs, and gain that shows that it has moved, in standard deviations of noise.
 _MIN_STRUCTURE, _MIN_GAIN = 4.0, 2.0
@@ -49,54 +49,36 @@ class MovedShare:
     """
 
     def __init__(self, resolution: tuple[int, int]) -> None:
+        from evcrisp.kernels.pipeline.moved_share import Buffers, Limits
+
         columns, rows = (-(-side // (1 << _CELL_BITS)) for side in resolution)
         across, down = _tile_sides(columns), _tile_sides(rows)
         # Whole tiles, with a border of one cell.
         shape = 3, 2, _TILE * down.size + 2, _TILE * across.size + 2
-        self._counts, self._shape = np.empty(shape, np.int32), np.array((rows, columns))
-        self._values = np.zeros(shape, np.int16)
-        self._energy = np.empty((down.size, across.size, 3), np.int64)
-        self._match = np.empty((down.size, across.size, 2, 9), np.int64)
-        self._sigma = np.sqrt(2.0 * np.outer(down, across)[..., None])
-        self._n_values = 2.0 * np.outer(down, across)[..., None]  # of both polarities
-        self._roots = np.rint(2.0 * _SCALE * np.sqrt(np.arange(_MAX_COUNT) + 0.375)).astype(
-            np.int32
-        )
+        tiles = down.size, across.size
+        self._shape = np.array((rows, columns))
+        self._buffers = Buffers(
+            np.empty(shape, np.int32), np.zeros(shape, np.int16), np.empty((*tiles, 3), np.int64),
+            np.empty((*tiles, 2, 9), np.int64), np.empty((*tiles, 2)), np.empty((*tiles, 2), np.bool_),
+        )  # fmt: skip
+        self._n_values = 2.0 * np.outer(down, across)  # of both polarities
+        self._limits = Limits(_MIN_STRUCTURE, float(_MIN_TILES), _MIN_GAIN, _GONE)
 
-    def __call__(self, events: Events) -> float:
-        """Return the share, 0 to 1, of the structure that has moved; 0 if there is too little."""
-        from evcrisp.kernels.pipeline.moved_share import center_tiles, count_cells, match_thirds
+    def __call__(self, events: Events, first: int = 0, last: int | None = None) -> float:
+        """Return the share, 0 to 1, of the structure that has moved; 0 if there is too little.
+
+        Of the events from number ``first`` to before ``last``.
+        """
+        from evcrisp.kernels.pipeline.moved_share import share_of_moved
 
         events = events.contiguous()
-        n = len(events)
-        if not n:
+        x, y, p, t = (column[first:last] for column in (events.x, events.y, events.p, events.t))
+        if not x.size:
             return 0.0
-        # Of equal numbers of events: those of an edge come as fast as it moves, also where it starts.
-        ends = np.array([*np.searchsorted(events.t, events.t[[n // 3, 2 * n // 3]]), n], np.int64)
-        count_cells(events.x, events.y, events.p.view(np.uint8), ends, _CELL_BITS, self._counts)
-        center_tiles(self._counts, self._shape, self._roots, self._values, self._energy)
-        structure, sigma = self._structure(), self._sigma
-        stands_out = structure > _MIN_STRUCTURE * sigma
-        total = np.where(stands_out, structure, 0.0).sum(axis=(0, 1))
-        is_enough = total > _MIN_TILES * _MIN_STRUCTURE * float(sigma.max())
-        if not is_enough.any():
-            return 0.0
-        match_thirds(self._values, stands_out & is_enough, self._match)
-        match = self._match / float(_SCALE**2)
-        moved = stands_out & _has_moved(match, structure, sigma)
-        share = np.where(moved, structure, 0.0).sum(axis=(0, 1)) / np.maximum(total, 1.0)
-        # Of an image that turns back, one third moves and the other does not.
-        return float(share[is_enough].max())
-
-    def _structure(self) -> Floats:
-        """Return what two thirds have beyond noise, shape (down, across, 2)."""
-        beyond = np.maximum(self._energy / float(_SCALE**2) - self._n_values, 0.0)
-        return np.sqrt(beyond[..., :2] * beyond[..., 1:])
-
-
-def _has_moved(match: Floats, structure: Floats, sigma: Floats) -> Bools:
-    best, still = match.max(axis=-1), match[..., 4]
-    return (best - still > _MIN_GAIN * sigma) | (best < _GONE * structure)
+        return share_of_moved(
+            x, y, p.view(np.uint8), t, _CELL_BITS, self._shape, _UNIT, _MAX_COUNT, self._n_values,
+            self._limits, self._buffers,
+        )  # fmt: skip
 
 
 def _tile_sides(n_cells: int) -> Floats:

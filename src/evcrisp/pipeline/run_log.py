@@ -6,6 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, is_dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ import evcrisp
 from evcrisp.core.errors import ConfigError
 from evcrisp.core.events import Events
 from evcrisp.core.live_area import LiveAreaCounter
+from evcrisp.core.types import Floats
 from evcrisp.estimators.contrast_gain import contrast_gain
 from evcrisp.estimators.layers.identities import Identities
 from evcrisp.estimators.result import Estimate
@@ -50,6 +52,9 @@ LAYER_COLUMNS = (
     "height [px]", "vx [px/s]", "vy [px/s]", "a11 [1/s]", "a12 [1/s]", "a21 [1/s]", "a22 [1/s]",
     "vx_std [px/s]", "vy_std [px/s]", "doubts",
 )  # fmt: skip
+
+#: Format of the box of an object, and its numbers.
+_OBJECT_CELLS = 12 * "%.6g,"
 
 
 class TableFile:
@@ -98,7 +103,7 @@ class MotionFile(TableFile):
         theta = theta if status.has_motion else np.full_like(theta, np.nan)
         covariance = result.parameters_covariance(self._model)
         covariance = covariance if status.has_motion else np.full_like(covariance, np.nan)
-        spread = [*np.sqrt(np.diag(covariance)), *covariance[np.triu_indices(theta.size)]]
+        spread = [*np.sqrt(np.diag(covariance)), *covariance[_upper(theta.size)]]
         numbers = [repr(float(value)) for value in theta] + [f"{value:.6g}" for value in spread]
         # No commas: not every reader of CSV files understands quotes.
         warnings = " | ".join(result.warnings).replace(",", ";")
@@ -107,6 +112,12 @@ class MotionFile(TableFile):
         found = (result.motion.name, len(result.layer_motions)) if is_open(self._model) else ()
         measures = (f"{contrast_gain(result):.6g}", window.t_ref, utc_time(window.t_ref) or "")
         self.write_row([*row, *found, *numbers, *measures, *_doubt_cells(result), warnings])
+
+
+@lru_cache(maxsize=8)
+def _upper(n: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return rows and columns of the entries of a symmetric matrix that differ."""
+    return np.triu_indices(n)
 
 
 def _covariance_columns(names: Sequence[tuple[str, str]]) -> list[str]:
@@ -135,17 +146,12 @@ class LayersFile(TableFile):
         numbers: list[int] = []
         if window.has_motion:
             numbers = self._identities.assign(window.objects, window.t_ref)
-        for number, thing in zip(numbers, window.objects, strict=True):
-            row = (
-                self._n_windows,
-                window.t_start,
-                window.t_end,
-                number,
-                thing.index,
-                thing.n_events,
-            )
-            cells = (f"{value:.6g}" for value in (*thing.box, *thing.numbers))
-            self.write_row([*row, *cells, thing.doubts])
+        start = f"{self._n_windows},{window.t_start},{window.t_end}"
+        # All rows at once, and without a CSV writer: no cell needs quotes.
+        self.write("".join(
+            f"{start},{number},{thing.index},{thing.n_events},{_OBJECT_CELLS % thing.cells}{thing.doubts}\n"
+            for number, thing in zip(numbers, window.objects, strict=True)
+        ))  # fmt: skip
         self._n_windows += 1
 
 
@@ -295,14 +301,25 @@ def _motion_values(result: Estimate, model: MotionModel) -> Iterator[tuple[str, 
             yield f"{name} [{unit}]", value, result.reliable
         return
     for index, layer in enumerate(result.layer_motions):
-        found = whole_layer(result.window.events, result.layer, index)
-        if found is not None:
-            left, top, width, height = found.box
-            x, y = left + 0.5 * (width - 1.0), top + 0.5 * (height - 1.0)
-            velocity = velocity_of(layer.motion, layer.theta, [x], [y], [0.0])[0]
+        velocity = _velocity_of_layer(result, index)
+        if velocity is not None:
             is_reliable = result.reliable and not layer.doubts
             for name, value in zip(("vx [px/s]", "vy [px/s]"), velocity.tolist(), strict=True):
                 yield name, value, is_reliable
+
+
+def _velocity_of_layer(result: Estimate, index: int) -> Floats | None:
+    """Return the velocity at the middle of a layer, (2,), px/s; None if it has no events."""
+    layer = result.layer_motions[index]
+    uniform = layer.motion.uniform_velocity(layer.theta)
+    if uniform is not None:  # its middle does not matter
+        return uniform if (result.layer == index).any() else None
+    found = whole_layer(result.window.events, result.layer, index)
+    if found is None:
+        return None
+    left, top, width, height = found.box
+    x, y = left + 0.5 * (width - 1.0), top + 0.5 * (height - 1.0)
+    return velocity_of(layer.motion, layer.theta, [x], [y], [0.0])[0]
 
 
 def _all_ends(ranges: Mapping[str, "_Range"]) -> dict[str, list[float]]:

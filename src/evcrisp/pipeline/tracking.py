@@ -38,7 +38,8 @@ _LEAST_SHARE = 0.5
 class Tracker:
     """State of the estimation over a recording: start of the search, hot pixels, filter.
 
-    ``resolution`` is (width, height) of the sensor, px; the first search starts at ``theta0``.
+    ``resolution`` is (width, height) of the sensor, px; the first search starts at ``theta0``. Estimates need no
+    ``w_map`` and ``regret`` unless ``with_map``.
     """
 
     def __init__(
@@ -47,6 +48,8 @@ class Tracker:
         model: MotionModel,
         resolution: tuple[int, int],
         theta0: Floats | None = None,
+        *,
+        with_map: bool = True,
     ) -> None:
         self.model = model
         self._found = model  # of the last window with a usable motion
@@ -56,7 +59,7 @@ class Tracker:
         self._before: Estimate | None = None  # the last window, if its motion is reliable
         self._last: Estimate | None = None  # the last window with a usable motion
         self._estimator = estimator
-        self._session = session_of(estimator, resolution)
+        self._session = session_of(estimator, resolution, with_map=with_map)
         self._hot_pixels = HotPixelHistory(resolution)
         self._shared = SharedLabels()
 

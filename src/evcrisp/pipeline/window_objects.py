@@ -44,9 +44,9 @@ class ObjectFacts:
     doubts: str  # codes
 
     @property
-    def numbers(self) -> tuple[float, ...]:
-        """Velocity, its change over the region, and its standard deviations."""
-        return *self.velocity, *self.matrix, *self.std
+    def cells(self) -> tuple[float, ...]:
+        """Box, velocity, its change over the region, and its standard deviations."""
+        return *self.box, *self.velocity, *self.matrix, *self.std
 
 
 @dataclass(frozen=True, slots=True)

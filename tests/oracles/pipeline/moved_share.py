@@ -46,3 +46,25 @@ def matches(values, tile):
                     part = product[i * tile : (i + 1) * tile, j * tile : (j + 1) * tile]
                     out[i, j, third, shift] = part.sum()
     return out
+
+
+def share(thirds, resolution, roots, unit, tile, limits):
+    """Return the share of the structure that has moved, from the counts of the thirds of a window."""
+    least, n_tiles, least_gain, gone = limits
+    values, energy = centered(thirds, roots, tile)
+    match = matches(values, tile) * unit**2
+    rows, columns = thirds.shape[2:]
+    sides = [
+        np.array([min(tile, n - first) for first in range(0, n, tile)]) for n in (rows, columns)
+    ]
+    n_values = 2.0 * np.outer(*sides)[..., None]
+    sigma = np.sqrt(n_values)
+    beyond = np.maximum(energy * unit**2 - n_values, 0.0)
+    structure = np.sqrt(beyond[..., :2] * beyond[..., 1:])
+    stands_out = structure > least * sigma
+    total = (structure * stands_out).sum(axis=(0, 1))
+    is_enough = total > n_tiles * least * sigma.max()
+    best, still = match.max(axis=-1), match[..., 4]
+    moved = stands_out & ((best - still > least_gain * sigma) | (best < gone * structure))
+    shares = (structure * moved).sum(axis=(0, 1)) / np.maximum(total, 1.0)
+    return max(shares[is_enough], default=0.0)

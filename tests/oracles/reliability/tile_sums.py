@@ -40,3 +40,25 @@ def is_border(x, y, displacement, sides, border):
         )
         found.append(min(room) <= border)
     return found
+
+
+def misaligned_share(tiles, side, shift, factor, floor_share, least, off_px):
+    """Return the share of the events in parts that are off; ``tiles`` have row, column, pull, steepness, count."""
+    parts = {}
+    for row, column, *sums in tiles:
+        parts.setdefault(((row + shift[0]) // side, (column + shift[1]) // side), []).append(sums)
+    n_parts = np.prod([max(place[i] for place in parts) + 1 for i in range(2)])
+    total = {
+        place: [sum(column) for column in zip(*rows, strict=True)] for place, rows in parts.items()
+    }
+    tensors = {place: factor * np.array(sums[1]) for place, sums in total.items()}
+    floor = floor_share * sum(t[0] + t[2] for t in tensors.values()) / n_parts + least
+    n_off = n_all = 0.0
+    for place, (pull, _, count) in total.items():
+        xx, xy, yy = tensors[place]
+        curvature = np.array(((xx + floor, xy), (xy, yy + floor)))
+        # The step, weighted by the curvature, is pull^T H^-1 pull.
+        gain = pull @ np.linalg.solve(curvature, pull)
+        n_all += count
+        n_off += count if gain > off_px**2 * 0.5 * np.trace(curvature) else 0.0
+    return n_off / max(n_all, 1.0)

@@ -93,9 +93,17 @@ class AutoRegret:
         return self.run_both(window, model, theta0).final
 
     def run_both(
-        self, window: Window, model: MotionModel, theta0: Floats | None = None
+        self,
+        window: Window,
+        model: MotionModel,
+        theta0: Floats | None = None,
+        *,
+        with_map: bool = True,
     ) -> BothLabels:
-        """Estimate one window with a given model; return the labels by its motion alone too."""
+        """Estimate one window with a given model; return the labels by its motion alone too.
+
+        ``with_map`` computes the confidence map and the joint objectives, too.
+        """
         events = window.events.contiguous()
         if not len(events):
             empty = self.without_events(window, model, theta0)
@@ -109,9 +117,11 @@ class AutoRegret:
         evidence = compute_evidence(
             data, events, start.theta, supporting=not_hot, false_alarm=self.false_alarm
         )
-        if hot.any():
-            counts[events.y[hot], events.x[hot]] = 0.0
-        w_map, regret = _joint_objectives(evidence, not_hot, counts)
+        w_map = regret = None
+        if with_map:
+            if hot.any():
+                counts[events.y[hot], events.x[hot]] = 0.0
+            w_map, regret = _joint_objectives(evidence, not_hot, counts)
         score, confidence, signal = evidence.labels
         # Events of other motions have neighbors too, but tell nothing about this one.
         end = _refined(data, candidates, start, evidence.by_motion.score > REFINE_SCORE)
@@ -124,6 +134,10 @@ class AutoRegret:
     def start_session(self, resolution: tuple[int, int]) -> AutoSession:
         """Return a session, in which an `OpenMotion` continues from window to window."""
         return AutoSession(self)
+
+    def start_session_without_map(self, resolution: tuple[int, int]) -> AutoSession:
+        """Return a session whose estimates have neither ``w_map`` nor ``regret``: that is faster."""
+        return AutoSession(self, with_map=False)
 
     def without_events(self, window: Window, model: MotionModel, theta0: Floats | None) -> Estimate:
         """Return the estimate of a window without events, cheaply: pauses can last for hours."""

@@ -27,11 +27,6 @@ class _Seen:
     velocity: Floats  # (2,) px/s
     t_us: int
 
-    def at(self, t_us: int) -> Floats:
-        """Return the box at another time."""
-        vx, vy = self.velocity
-        return self.box + np.array([vx, vy, vx, vy]) * (t_us - self.t_us) / 1e6
-
 
 class Placed(Protocol):
     """A layer or an object: where it is, and how it moves."""
@@ -63,7 +58,8 @@ class Identities:
             current.append(_Seen(-1, box, np.asarray(layer.velocity, np.float64), t_us))
         recent = [seen for seen in self._seen if 0 <= t_us - seen.t_us <= _MEMORY_US]
         numbers = self._match(current, recent)
-        current = [replace(seen, id=number) for seen, number in zip(current, numbers, strict=True)]
+        pairs = zip(current, numbers, strict=True)
+        current = [_Seen(number, seen.box, seen.velocity, t_us) for seen, number in pairs]
         known = set(numbers)
         self._seen = [*current, *(seen for seen in recent if seen.id not in known)]
         return numbers
@@ -97,13 +93,15 @@ class Identities:
 def _likeness(current: list[_Seen], recent: list[_Seen]) -> Floats:
     """Return the overlap of boxes at one time, less for different velocities; (current, recent)."""
     box = np.array([seen.box for seen in current])[:, None]
-    other = np.array([seen.at(current[0].t_us) for seen in recent])[None]
+    velocity, before = (np.array([seen.velocity for seen in group]) for group in (current, recent))
+    since_us = np.array([current[0].t_us - seen.t_us for seen in recent])[:, None]
+    moved_px = before[:, [0, 1, 0, 1]] * since_us / 1e6
+    other = (np.array([seen.box for seen in recent]) + moved_px)[None]
     shared = np.minimum(box[..., 2:], other[..., 2:]) - np.maximum(box[..., :2], other[..., :2])
     overlap = np.maximum(shared, 0.0).prod(axis=-1)
     areas = (box[..., 2:] - box[..., :2]).prod(axis=-1) + (other[..., 2:] - other[..., :2]).prod(
         axis=-1
     )
     overlap /= np.maximum(areas - overlap, 1e-9)
-    velocity, before = (np.array([seen.velocity for seen in group]) for group in (current, recent))
     difference_px = np.linalg.norm(velocity[:, None] - before[None], axis=-1) * 0.03
     return overlap / (1.0 + (difference_px / _VELOCITY_SCALE_PX) ** 2)

@@ -34,6 +34,7 @@ from evcrisp.estimators.layers.layer_contrasts import is_as_sharp, layer_contras
 from evcrisp.estimators.layers.layer_evidence import layer_evidence, model_evidence
 from evcrisp.estimators.layers.layer_window import CELL_PX, LayerWindow, first_cell
 from evcrisp.estimators.layers.misfit import Misfit, misfit_of
+from evcrisp.estimators.reliability.misaligned import measured_misfit
 from evcrisp.estimators.reliability.structure import MAX_RELABELED, relabeled_share
 from evcrisp.estimators.result import Estimate
 from evcrisp.estimators.significance import (
@@ -97,9 +98,9 @@ class MotionFinder:
         """Return the estimate of the next window; ``start`` is a velocity, (2,), px/s."""
         frame = ViewFrame.of(window.events)
         if frame is None:
-            return self._identities.numbered(self._run(window, wanted, start))
+            return self._identities.numbered(self._run(window, wanted, start, None))
         self._move(frame.left, frame.top)
-        result = self._run(frame.window(window), frame.model(wanted), start)
+        result = self._run(frame.window(window), frame.model(wanted), start, frame)
         self._move(-frame.left, -frame.top)
         model = frame.on_sensor(result.motion)
         if model.uses_rays and wanted.camera is not None:
@@ -112,7 +113,9 @@ class MotionFinder:
         if self._layers is not None:
             self._layers = self._layers - np.array([0.0] * 6 + [left, top])
 
-    def _run(self, window: Window, wanted: OpenMotion, start: Floats | None = None) -> Estimate:
+    def _run(
+        self, window: Window, wanted: OpenMotion, start: Floats | None, frame: ViewFrame | None
+    ) -> Estimate:
         if not has_several_times(window.events.t):
             return self._one(window, Translation(), start).final
         one, stands_out = None, True
@@ -127,7 +130,7 @@ class MotionFinder:
                 return one.final
             # A motion under which hardly any event stands out: of another kind, or there is noise alone.
             stands_out = not one.final.warnings
-            fit = misfit_of(one.by_motion) if stands_out else None
+            fit = measured_misfit(one.by_motion, frame) if stands_out else None
             if fit is not None and not fit.is_large(self._left):
                 return replace(one.final, fit=fit)
         # One layer explains a second object nearly as well as its own motion: search for that anew.

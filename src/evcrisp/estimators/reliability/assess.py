@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -178,10 +178,15 @@ def _covariance(
     """
     window = result.window
     length_s = max(window.t_end - window.t_start, 1) / 1e6
-    if all_terms is None:
-        all_terms = _all_terms(result, terms, lambda: ~hot_events(window.events))
+    if all_terms is None:  # needed once at most
+        all_terms = partial(_terms_of_all, result, terms)
     view = _view(window.events) if view is None else view
     return covariance_of(terms, motion, theta, length_s, view, all_terms)
+
+
+def _terms_of_all(result: Estimate, terms: MotionTerms) -> MotionTerms:
+    """Return the terms of all events not at hot pixels; those that are given if they are too few."""
+    return terms_of(result, ~hot_events(result.window.events)) or terms
 
 
 def _all_terms(

@@ -133,7 +133,10 @@ def covariance_of(
     along, backward = _scaled_fields(terms, model, duration_s)
     whole = _curvature_along(along, terms.curvature)
     strength = float(symmetric_axes(whole)[0][-1]) / math.sqrt(terms.energy + 1.0)
-    displacement = np.asarray(np.linalg.solve(backward, theta), np.float64)
+    if model.name == "translation":
+        displacement = np.asarray(theta, np.float64) / backward[0, 0]
+    else:
+        displacement = np.asarray(np.linalg.solve(backward, theta), np.float64)
     true = view.without_borders(terms, along @ displacement)
     values, axes = symmetric_axes(_curvature_along(along, true))
     is_known = values > max(_LEAST_CURVATURE * float(values[-1]), 1e-12)

@@ -109,22 +109,24 @@ def terms_of(result: Estimate, chosen: Bools, frame: ViewFrame | None = None) ->
     n_events = int(np.count_nonzero(chosen))
     if n_events < MIN_SIGNAL:
         return None
-    window, events = result.window, result.window.events
-    at = subsample(chosen, events.resolution if frame is None else frame.resolution)
-    length_us = max(window.t_end - window.t_start, 1)
-    tau = ((events.t.take(at) - window.t_ref) / length_us).astype(np.float32)
-    p = events.p.take(at).view(np.uint8)
-    x, y = result.aligned_x.take(at), result.aligned_y.take(at)
+    from evcrisp.kernels.reliability.tile_terms import take_chosen
+
+    window, events = result.window, result.window.events.contiguous()
+    resolution = events.resolution if frame is None else frame.resolution
+    # Evenly over the window.
+    step = max(-(-n_events // events_for(resolution, MAX_EVENTS)), 1)
+    n = -(-n_events // step)
+    x, y = np.empty((2, n))
+    tau, p = np.empty(n, np.float32), np.empty(n, np.uint8)
+    aligned = (np.ascontiguousarray(column) for column in (result.aligned_x, result.aligned_y))
+    take_chosen(
+        *aligned, events.t, events.p.view(np.uint8), np.ascontiguousarray(chosen), step, window.t_ref,
+        max(window.t_end - window.t_start, 1), x, y, tau, p,
+    )  # fmt: skip
     if frame is not None:
         x, y = x + frame.left, y + frame.top
-    terms = MotionTerms.of(x, y, tau, p, n_events / at.size)
+    terms = MotionTerms.of(x, y, tau, p, n_events / n)
     return terms if len(terms) else None
-
-
-def subsample(chosen: Bools, resolution: tuple[int, int]) -> Indices:
-    """Return the indices of some of the chosen events, evenly over the window."""
-    index = np.flatnonzero(chosen)
-    return index[:: max(-(-index.size // events_for(resolution, MAX_EVENTS)), 1)]
 
 
 def _extent(x: Floats, y: Floats) -> tuple[float, float, int, int]:

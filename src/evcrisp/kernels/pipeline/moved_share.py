@@ -1,7 +1,10 @@
 """Maps of the three thirds of a window, and how well each third matches the next, tile by tile.
 
-All numbers are whole: results do not depend on the order of sums, and so not on the machine.
+Counts, values and correlations are whole: they do not depend on the order of sums, and so not on the machine.
 """
+
+import math
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -11,6 +14,96 @@ from evcrisp.kernels.compile import njit
 TILE = 8
 
 _ONE = np.uint64(1)
+
+#: Single precision: square roots of eight counts at a time.
+_TWO, _LESS = np.float32(2.0), np.float32(0.375)
+
+
+class Limits(NamedTuple):
+    """What a tile needs to count, in standard deviations of noise, and shares of its structure."""
+
+    structure: float  # least structure, sigmas
+    n_tiles: float  # so many tiles with the least structure are enough in all
+    gain: float  # least gain by a shift, sigmas
+    gone: float  # a tile that keeps less of its structure has moved
+
+
+class Buffers(NamedTuple):
+    """Arrays that calls overwrite; see `count_cells`, `center_tiles` and `match_thirds`."""
+
+    counts: Any
+    values: Any  # 0 where the sensor has no cells
+    energy: Any
+    match: Any
+    structure: Any  # (down, across, 2) float64 that two consecutive thirds share, beyond noise
+    wanted: Any  # (down, across, 2) bool, whether that stands out
+
+
+@njit
+def share_of_moved(x, y, p, t, shift, shape, unit, most, n_values, limits, buffers):
+    """Return the share of the structure of a window that has moved, 0 to 1; 0 if there is too little.
+
+    x, y, p, shift : as for `count_cells`      t : (n,) int64, n > 0, increasing
+    shape, unit, most : as for `center_tiles`
+    n_values : (down, across) float64: cells of each tile, of both polarities
+    limits : Limits      buffers : Buffers
+    """
+    n = x.size
+    # Of equal numbers of events: those of an edge come as fast as it moves, also where it starts.
+    ends = np.array((np.searchsorted(t, t[n // 3]), np.searchsorted(t, t[2 * n // 3]), n), np.int64)
+    count_cells(x, y, p, ends, shift, buffers.counts)
+    center_tiles(buffers.counts, shape, unit, most, buffers.values, buffers.energy)
+    scale = 1.0 / (unit * unit)
+    total, largest = _find_structure(n_values, scale, limits, buffers)
+    least = limits.n_tiles * limits.structure * math.sqrt(largest)
+    if not (total > least).any():
+        return 0.0
+    buffers.wanted[:, :, 0] &= total[0] > least
+    buffers.wanted[:, :, 1] &= total[1] > least
+    match_thirds(buffers.values, buffers.wanted, buffers.match)
+    moved = _sum_moved(n_values, scale, limits, buffers)
+    # Of an image that turns back, one third moves and the other does not.
+    share = 0.0
+    for third in range(2):
+        if total[third] > least:
+            share = max(share, moved[third] / max(total[third], 1.0))
+    return share
+
+
+@njit
+def _find_structure(n_values, scale, limits, buffers):
+    """Fill structure and wanted; return the sum of what stands out, (2,), and the most values of a tile."""
+    total, largest = np.zeros(2), 0.0
+    for i in range(n_values.shape[0]):
+        for j in range(n_values.shape[1]):
+            noise = n_values[i, j]
+            largest = max(largest, noise)
+            before = max(buffers.energy[i, j, 0] / scale - noise, 0.0)
+            for third in range(2):
+                after = max(buffers.energy[i, j, third + 1] / scale - noise, 0.0)
+                structure = math.sqrt(before * after)
+                stands_out = structure > limits.structure * math.sqrt(noise)
+                buffers.structure[i, j, third] = structure
+                buffers.wanted[i, j, third] = stands_out
+                total[third] += structure if stands_out else 0.0
+                before = after
+    return total, largest
+
+
+@njit
+def _sum_moved(n_values, scale, limits, buffers):
+    """Return the structure of the tiles that have moved, (2,)."""
+    moved = np.zeros(2)
+    for i in range(n_values.shape[0]):
+        for j in range(n_values.shape[1]):
+            gain = limits.gain * math.sqrt(n_values[i, j])
+            for third in range(2):
+                if buffers.wanted[i, j, third]:
+                    match, structure = buffers.match[i, j, third], buffers.structure[i, j, third]
+                    best, still = match.max() / scale, match[4] / scale
+                    if best - still > gain or best < limits.gone * structure:
+                        moved[third] += structure
+    return moved
 
 
 @njit
@@ -36,19 +129,22 @@ def count_cells(x, y, p, ends, shift, counts):
 
 
 @njit
-def center_tiles(counts, shape, roots, values, energy):
+def center_tiles(counts, shape, unit, most, values, energy):
     """Find the roots of counts minus the mean of their tile, and sum up the squares.
+
+    The root of n events is the whole number next to ``2 sqrt(n + 3/8)`` over the unit.
 
     counts : (3, 2, 8 down + 2, 8 across + 2) int32, from `count_cells`
     shape : (2,) int64, rows and columns of the cells of the sensor
-    roots : (k,) int32, below 2**15: value of each count; larger counts have the last value
+    unit : float32, a power of two      most : int32, largest count; more count as so many
     values : int16, of the same shape as counts; filled where the sensor has cells
     energy : (down, across, 3) int64, filled: sum of squares of each tile and third
     """
     rows, columns = shape[0], shape[1]
     high, wide, n_across = counts.shape[2], counts.shape[3], energy.shape[1]
     # Plain rows of flat arrays: rows of arrays with more axes are not vectorized.
-    flat, out, largest = counts.reshape(-1), values.reshape(-1), np.int32(roots.size - 1)
+    flat, out = counts.reshape(-1), values.reshape(-1)
+    factor, largest = _TWO / np.float32(unit), np.int32(most)
     sums, means = np.empty(TILE * n_across, np.int32), np.empty(TILE * n_across, np.int32)
     energy[:] = 0
     for third in range(3):
@@ -62,7 +158,8 @@ def center_tiles(counts, shape, roots, values, energy):
                     at = start + i * wide
                     row, root_of = flat[at : at + columns], out[at : at + columns]
                     for j in range(columns):
-                        root = roots[np.uint64(min(row[j], largest))]
+                        n = np.float32(min(row[j], largest)) + _LESS
+                        root = np.int32(np.rint(factor * np.sqrt(n)))
                         root_of[j] = root
                         sums[j] += root
                 for across in range(n_across):

@@ -4,8 +4,8 @@ import numpy as np
 
 from evcrisp.kernels.compile import njit
 
-#: More events than a window can have: those of no region are never counted.
-_NEVER = 1 << 62
+#: Events per block: their numbers stay in the cache.
+_BLOCK = 1024
 
 
 @njit
@@ -34,25 +34,21 @@ def spread_of_regions(x, y, layer, index, shift, region, step, across, down):
     across[:] = 0
     down[:] = 0
     flat, width = region.reshape(-1), np.uint64(region.shape[1])
-    bits, wanted, none = np.uint16(shift), np.int16(index), step.size
-    if none == 1:  # mostly; the number of events to pass over stays in a register then
-        pause = np.int64(0)
-        for k in range(x.size):
+    bits, wanted = np.uint16(shift), np.int16(index)
+    left = np.zeros(step.size, np.int64)  # events to pass over
+    inside, of_region = np.empty(_BLOCK, np.int64), np.empty(_BLOCK, np.int32)
+    for first in range(0, x.size, _BLOCK):
+        # The events of regions first, without a branch, which would be unpredictable.
+        n_inside = 0
+        for k in range(first, min(first + _BLOCK, x.size)):
             r = flat[np.uint64(y[k] >> bits) * width + np.uint64(x[k] >> bits)]
-            inside = (layer[k] == wanted) & (r >= 0)
-            pause -= inside
-            if pause < 0:
-                across[0, x[k]] += 1
-                down[0, y[k]] += 1
-                pause = step[0] - 1
-        return
-    left = np.zeros(none + 1, np.int64)  # events to pass over
-    left[none] = _NEVER
-    for k in range(x.size):
-        r = flat[np.uint64(y[k] >> bits) * width + np.uint64(x[k] >> bits)]
-        at = np.uint64(r if (layer[k] == wanted) & (r >= 0) else none)
-        left[at] -= 1
-        if left[at] < 0:
-            across[at, x[k]] += 1
-            down[at, y[k]] += 1
-            left[at] = step[at] - 1
+            inside[n_inside], of_region[n_inside] = k, r
+            n_inside += (layer[k] == wanted) & (r >= 0)
+        for q in range(n_inside):
+            r = np.uint64(of_region[q])
+            left[r] -= 1
+            if left[r] < 0:
+                k = np.uint64(inside[q])
+                across[r, x[k]] += 1
+                down[r, y[k]] += 1
+                left[r] = step[r] - 1

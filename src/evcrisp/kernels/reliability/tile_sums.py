@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from evcrisp.kernels.compile import fused
+from evcrisp.kernels.compile import fused, njit
 
 
 @fused
@@ -65,3 +65,50 @@ def across_edges(curvature, x, y, displacement, sides, border, share, out):
         out[k, 0, 0] = xx - factor * (mean + half - xx)
         out[k, 0, 1] = out[k, 1, 0] = xy + factor * xy
         out[k, 1, 1] = yy - factor * (mean + half - yy)
+
+
+@njit
+def misaligned_share(row, column, pull, steepness, count, side, n_shifts, limits):
+    """Return the share of the events in parts that a displacement would sharpen; of several grids the largest.
+
+    row, column : (k,) int64, place of each tile      pull : (k, 2) float64, gradient by the displacement
+    steepness : (k, 3) float64, xx, xy, yy, to be multiplied by `limits[0]` for a curvature
+    count : (k,) float64, events      side : of a part, in tiles
+    n_shifts : grids along each axis, which begin so many tiles before the first one: 0, 1, ...
+    limits : (4,) float64: factor of the curvature; curvature that every part has besides, relative to the mean
+        and absolute; displacement, px, by which a part is off
+    """
+    largest = 0.0
+    for down in range(n_shifts):
+        for across in range(n_shifts):
+            share = _share_on_grid(
+                (row + down) // side, (column + across) // side, pull, steepness, count, limits
+            )
+            largest = max(largest, share)
+    return largest
+
+
+@njit
+def _share_on_grid(row, column, pull, steepness, count, limits):
+    """Return the share of the events in parts that are off; row, column : (k,) int64, part of each tile."""
+    columns = column.max() + 1
+    n_parts = columns * (row.max() + 1)
+    sums = np.zeros((n_parts, 6))
+    for k in range(row.size):
+        part = row[k] * columns + column[k]
+        sums[part, 0] += pull[k, 0]
+        sums[part, 1] += pull[k, 1]
+        for i in range(3):
+            sums[part, 2 + i] += limits[0] * steepness[k, i]
+        sums[part, 5] += count[k]
+    floor = limits[1] * (sums[:, 2].sum() + sums[:, 4].sum()) / n_parts + limits[2]
+    n_off = 0.0
+    for part in range(n_parts):
+        x, y = sums[part, 0], sums[part, 1]
+        xx, xy, yy = sums[part, 2] + floor, sums[part, 3], sums[part, 4] + floor
+        # The length of the step, with each direction weighted by its curvature: along an edge, which
+        # any displacement keeps sharp, a step means nothing.
+        gain = yy * x * x - 2.0 * xy * x * y + xx * y * y
+        if gain > limits[3] * limits[3] * 0.5 * (xx + yy) * (xx * yy - xy * xy):
+            n_off += sums[part, 5]
+    return n_off / max(count.sum(), 1.0)

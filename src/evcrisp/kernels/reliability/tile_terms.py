@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from evcrisp.kernels.compile import fused
+from evcrisp.kernels.compile import fused, njit
 from evcrisp.kernels.contrast.spline import locate, slope_at, taps
 from evcrisp.kernels.layers.local_misfit import parts_of
 
@@ -85,6 +85,27 @@ def tile_terms(
                     curvature[r, c, part] += 2.0 * gain * gain * sums[part, j]
                     steepness[r, c, part] += gain * gain * sums[5 + part, j]
     return energy, slopes
+
+
+@njit
+def take_chosen(x, y, t, p, chosen, step, t_ref, length, out_x, out_y, out_tau, out_p):
+    """Copy one in `step` of the chosen events, the first of them included.
+
+    x, y : (n,) float64      t : (n,) int64, us      p : (n,) uint8      chosen : (n,) bool
+    t_ref, length : int64, us, reference time and length of the window
+    out_x, out_y : (m,) float64, out_tau : (m,) float32, out_p : (m,) uint8, filled; m is the number of events;
+        out_tau is the time in windows since the reference time
+    """
+    # All chosen ones first, without a branch, which would be unpredictable.
+    at = np.empty(x.size + 1, np.int32)
+    n = 0
+    for k in range(x.size):
+        at[n] = k
+        n += chosen[k]
+    for q in range(out_x.size):
+        k = np.uint64(at[q * step])
+        out_x[q], out_y[q], out_p[q] = x[k], y[k], p[k]
+        out_tau[q] = (t[k] - t_ref) / length
 
 
 @fused

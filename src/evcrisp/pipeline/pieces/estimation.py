@@ -43,7 +43,7 @@ class PieceMethod:
             self.estimator, self.model, self.device, deterministic=self.deterministic
         )
         if on_device is None:
-            return Tracker(self.estimator, self.model, self.resolution)
+            return Tracker(self.estimator, self.model, self.resolution, with_map=False)
         return device_tracker(on_device, self.resolution, self.windowing)
 
     def _warm_up(self, tracker: Tracker | DeviceTracker, warm: Events | None) -> int:

@@ -9,6 +9,7 @@ from evcrisp.core.status import Status
 from evcrisp.estimators.auto.auto import AutoRegret
 from evcrisp.estimators.auto.event_evidence import compute_evidence
 from evcrisp.estimators.baselines.cmax import Cmax
+from evcrisp.estimators.estimate import model_for
 from evcrisp.estimators.hot_pixels import hot_events
 from evcrisp.motion import MOTION_MODELS, motion_model
 from evcrisp.search.search import find_motion
@@ -111,6 +112,24 @@ def test_w_map_lies_between_0_and_1(result):
     assert result.w_map.min() >= 0.0
     assert result.w_map.max() <= 1.0
     assert 0.0 < (result.w_map > 0.5).mean() < 0.5
+
+
+@pytest.mark.parametrize("motion", ["translation", "auto"])
+def test_a_session_without_map_gives_the_same_motions_and_labels(scene, motion):
+    method, model = AutoRegret(), model_for(motion, scene.events.resolution)
+    sessions = (
+        method.start_session(scene.events.resolution),
+        method.start_session_without_map(scene.events.resolution),
+    )
+    for t_start in (0, 15_000):
+        window = Window(scene.events.between(t_start, t_start + 15_000), t_start, t_start + 15_000)
+        full, lean = (session.run(window, model) for session in sessions)
+        assert full.w_map is not None
+        assert full.regret is not None
+        assert (lean.w_map, lean.regret) == (None, None)
+        np.testing.assert_array_equal(lean.theta, full.theta)
+        np.testing.assert_array_equal(lean.confidence, full.confidence)
+        np.testing.assert_array_equal(lean.aligned_x, full.aligned_x)
 
 
 def test_motion_is_near_the_truth(scene, result):

@@ -7,7 +7,9 @@ import evcrisp
 from evcrisp import Events, Window
 from evcrisp.estimators.auto.auto import AutoRegret
 from evcrisp.estimators.layers.misfit import Misfit, misfit_of
-from evcrisp.motion import motion_model
+from evcrisp.estimators.reliability.misaligned import measured_misfit
+from evcrisp.estimators.reliability.motion_terms import terms_of
+from evcrisp.motion import Translation, motion_model
 from evcrisp.simulation import ObjectConfig
 
 WINDOW_US = 30_000
@@ -41,6 +43,21 @@ def test_a_translation_does_not_explain_a_turn(seed):
     turning = scene(seed, motion="similarity", theta=(0.0, 0.0, 8.0, 0.0), texture="dots")
     assert misfit(turning).is_large()
     assert not misfit(turning, "similarity").is_large()
+
+
+def test_the_share_of_the_covariance_replaces_that_of_a_map_only_where_it_is_low():
+    turn = {"motion": "similarity", "theta": (0.0, 0.0, 8.0, 0.0)}
+    is_replaced = []
+    for settings in ({}, turn):
+        events = scene(1, resolution=(346, 260), texture="dots", **settings)
+        result = AutoRegret().run_both(Window(events, 0, WINDOW_US), Translation()).by_motion
+        found, exact = measured_misfit(result, None), misfit_of(result)
+        assert found.is_large() == exact.is_large() == bool(settings)
+        assert (found.unexplained, found.spot) == (exact.unexplained, exact.spot)
+        is_replaced.append(found.misaligned != exact.misaligned)
+        known = terms_of(result, result.signal)
+        np.testing.assert_array_equal(found.terms.curvature, known.curvature)
+    assert is_replaced == [True, False]
 
 
 def test_windows_without_motion_or_signal_have_no_misfit():
