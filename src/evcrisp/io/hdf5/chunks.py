@@ -23,8 +23,9 @@ GZIP, SHUFFLE, FLETCHER32, BLOSC = 1, 2, 3, 32001
 _OPTIONAL = 1
 #: Filters that `Chunks.decode_gzip` reads.
 GZIP_FILTERS = ([GZIP], [SHUFFLE, GZIP])
-#: Filters whose decoders read beyond damaged input: other values at each read, without an error.
-_UNSAFE = {32017: "SZ", 32024: "SZ3"}
+#: Filters that do not notice damage: their decoders read beyond it, or give fewer bytes than the chunk has.
+#: Events are then other ones at each read, without an error.
+_UNSAFE = {32000: "LZF", 32017: "SZ", 32024: "SZ3"}
 _UNSAFE_ZSTD = {decoded_sizes.ZSTD: "Zstandard"}
 
 
