@@ -7,24 +7,26 @@ memory that was never written. A bit in the index of chunks also makes it skip a
 import itertools
 import math
 import os
-import struct
 import zlib
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evcrisp.core.errors import FormatError
+from evcrisp.io.hdf5 import decoded_sizes
 
 GZIP, SHUFFLE, FLETCHER32, BLOSC = 1, 2, 3, 32001
 #: Flag of a filter that a writer may leave out.
 _OPTIONAL = 1
 #: Filters that `Chunks.decode_gzip` reads.
 GZIP_FILTERS = ([GZIP], [SHUFFLE, GZIP])
-#: Filters whose decoders read beyond damaged input: other values at each read, without an error.
-_UNSAFE = {32017: "SZ", 32024: "SZ3"}
-_BLOSC_HEADER = struct.Struct("<4B3I")
+#: Filters that do not notice damage: their decoders read beyond it, or give fewer bytes than the chunk has.
+#: Events are then other ones at each read, without an error.
+_UNSAFE = {32000: "LZF", 32017: "SZ", 32024: "SZ3"}
+_UNSAFE_ZSTD = {decoded_sizes.ZSTD: "Zstandard"}
 
 
 def filters_of(dataset: Any) -> list[int]:
@@ -55,7 +57,8 @@ class Chunks:
 
     def unsafe_filters(self) -> list[str]:
         """Return the names of the filters that do not notice damage."""
-        return [_UNSAFE[code] for code in self.filters if code in _UNSAFE]
+        unsafe = _UNSAFE if decoded_sizes.checks_zstd() else _UNSAFE | _UNSAFE_ZSTD
+        return [unsafe[code] for code in self.filters if code in unsafe]
 
     def check(self, number: int) -> None:
         """Raise if HDF5 would not decode whole chunks, with the rows of chunk ``number``, from the file."""
@@ -102,13 +105,18 @@ class Chunks:
         if self.filters in GZIP_FILTERS:
             data = self.dataset.id.read_direct_chunk(corner)[1]
             return len(_inflated(data, self.n_bytes))
-        if self.filters != [BLOSC]:
+        if not self.filters or not set(self.filters[:-1]) <= {SHUFFLE}:
             return None
-        head = self._first_bytes(corner, info, _BLOSC_HEADER.size)
-        if len(head) < _BLOSC_HEADER.size:
-            return 0
-        *_, n_decoded, _, n_encoded = _BLOSC_HEADER.unpack_from(head)
-        return int(n_decoded) if n_encoded == info.size else 0
+        head = partial(self._first_bytes, corner, info)
+        if self.filters == [BLOSC]:
+            return decoded_sizes.of_blosc(head(decoded_sizes.BLOSC_BYTES), info.size)
+        if self.filters[-1] == decoded_sizes.BZIP2:
+            return decoded_sizes.of_bzip2(head(info.size), self.n_bytes)
+        if self.filters[-1] == decoded_sizes.ZSTD:
+            return decoded_sizes.of_zstd(head(info.size), self.n_bytes)
+        index = len(self.filters) - 1
+        settings = self.dataset.id.get_create_plist().get_filter(index)[2]
+        return decoded_sizes.of_others(self.filters[-1], settings, head)
 
     def _first_bytes(self, corner: tuple[int, ...], info: Any, n: int) -> bytes:
         """Return the first bytes of a stored chunk, without a copy of all others where possible."""

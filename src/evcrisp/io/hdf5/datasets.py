@@ -36,6 +36,7 @@ _FOREIGN_ERRORS = (
     OSError,
     RuntimeError,
     KeyError,
+    IndexError,
     ValueError,
     TypeError,
     OverflowError,

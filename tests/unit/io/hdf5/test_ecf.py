@@ -35,7 +35,8 @@ def create(file, n, size, filters=(ECF,), dtype=EVENT_CD):
     settings = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
     settings.set_chunk((size,))
     for code in filters:
-        settings.set_filter(code, h5py.h5z.FLAG_OPTIONAL, ())
+        options = (4,) if code == DEFLATE else ()  # older ones of h5py need the level
+        settings.set_filter(code, h5py.h5z.FLAG_OPTIONAL, options)
     group = file.require_group("CD")
     space = h5py.h5s.create_simple((n,), (h5py.h5s.UNLIMITED,))
     kind = h5py.h5t.py_create(dtype, logical=True)
