@@ -277,7 +277,9 @@ class Estimate:
             return velocity_of(self.motion, self.theta, x, y, dt)
         velocity = np.empty((x.size, 2))
         for part, here in self._by_motion(x, y, dt):
-            velocity[here] = velocity_of(part.motion, part.theta, x[here], y[here], dt[here])
+            # A thing that turns takes its middle along, a camera does not: the field at the reference time
+            # lies between both.
+            velocity[here] = velocity_of(part.motion, part.theta, x[here], y[here], np.zeros(1))
         return velocity
 
     def _by_motion(

@@ -12,6 +12,7 @@ noise has are signal.
 
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -57,6 +58,9 @@ CLUSTER = 4.0
 #: at most 0.7 with as many clusters or pairs as 5 Hz/px.
 MIN_BEYOND = 0.75
 
+#: Share of the separation beyond clusters above which there are hardly any, whatever the motion.
+SURELY_BEYOND = 0.7
+
 #: Factor by which neighbors must separate better than a motion; less is no reason to drop it.
 MIN_GAIN = 1.01
 
@@ -86,6 +90,21 @@ class ByNeighbors:
 
     evidence: Singles  # (n,) neighbors
     threshold: float
+
+
+class WideSupport(NamedTuple):
+    """Support by the 24 neighbors in space, over the longest reach."""
+
+    events: Singles  # (n,)
+    samples: Singles  # (m,)
+
+    def without_clusters(self, found: ShortSupport) -> "WideSupport":
+        """Return what clusters of noise do not have; the eight neighbors are about half of theirs."""
+        twice = np.float32(2.0)
+        return WideSupport(
+            _without_clusters(self.events, twice * found.near[1]),
+            _without_clusters(self.samples, twice * found.sample_near[1]),
+        )
 
 
 def part_to_test(
@@ -126,11 +145,16 @@ def _tested_samples(
 
 
 def neighbors_instead(
-    window: IndexedWindow, motion: ByMotion, false_alarm: float, order: Integers | None = None
+    window: IndexedWindow,
+    motion: ByMotion,
+    false_alarm: float,
+    order: Integers | None = None,
+    wide: WideSupport | None = None,
 ) -> ByNeighbors | None:
     """Return the evidence by neighbors if it is better than that by a motion; else None.
 
-    ``order``, shape (n,), is that of the events of the window in time, if they are not in it.
+    ``order``, shape (n,), is that of the events of the window in time, if they are not in it. ``wide``
+    is tried too.
     """
     if not window.p.size:
         return None
@@ -139,24 +163,46 @@ def neighbors_instead(
     separation = [_best(test, k, false_alarm, weight, beyond_clusters=False)[1] for k in range(3)]
     lasts = _lasts(window, motion, test.near[0], order)
     needed = MIN_GAIN * _separation(motion, weight, false_alarm) if lasts else -1.0
+    far = None
+    if wide is not None:
+        far = WideSupport(motion.part.of(wide.events), wide.samples[motion.part.samples])
+        separation.append(best_threshold(*far, false_alarm, weight)[1])
     if max(separation) < needed:
         return None
     beyond = [_best(test, k, false_alarm, weight, beyond_clusters=True)[1] for k in range(3)]
-    has_clusters = not lasts or max(beyond) < MIN_BEYOND * max(separation)
+    share_beyond = max(beyond) / max(max(separation[:3]), 1e-9)
+    has_clusters = not lasts or share_beyond < MIN_BEYOND
+    if far is not None:
+        is_told = not has_clusters or share_beyond > SURELY_BEYOND
+        found = best_threshold(*far.without_clusters(test), false_alarm, weight)[1]
+        beyond.append(found if is_told else -1.0)
     # Few clusters do not show: what they do not have counts twice then.
     if (max(beyond) if has_clusters else 0.5 * (max(beyond) + max(separation))) < needed:
         return None
     best = int(np.argmax(beyond if has_clusters else separation))
-    found = short_support(window, REACHES_S[best : best + 1], motion.supporting, order)
+    if wide is not None and best == len(REACHES_S):
+        if has_clusters:
+            wide = wide.without_clusters(
+                short_support(window, REACHES_S[-1:], motion.supporting, order)
+            )
+        events, samples, least = *wide, LEAST_EVIDENCE
+    else:
+        found = short_support(window, REACHES_S[best : best + 1], motion.supporting, order)
+        events, samples, least = _compared(
+            found, 0, motion.weight, beyond_clusters=has_clusters, is_long=best == 2
+        )
+    return ByNeighbors(events, _lenient(events, samples, false_alarm, motion.weight, least))
+
+
+def _lenient(
+    events: Singles, samples: Singles, false_alarm: float, weight: Singles | None, least: float
+) -> float:
+    """Return the threshold of neighbors alone: where signal is dense, more noise may be kept."""
     strict, loose = (
-        _best(found, 0, share, motion.weight, beyond_clusters=has_clusters, is_long=best == 2)
+        best_threshold(events, samples, share, weight, least)
         for share in (false_alarm, max(false_alarm, MOST_KEPT))
     )
-    threshold = (loose if loose[1] > strict[1] + CLEARLY else strict)[0]
-    evidence = found.events[0]
-    if has_clusters and best == 2:
-        evidence = _without_clusters(evidence, found.near[1])
-    return ByNeighbors(evidence, threshold)
+    return (loose if loose[1] > strict[1] + CLEARLY else strict)[0]
 
 
 def _best(
@@ -166,16 +212,23 @@ def _best(
     weight: Singles | None,
     *,
     beyond_clusters: bool,
-    is_long: bool | None = None,
 ) -> tuple[float, float]:
     """Return threshold and separation of the support of reach k, or of what clusters do not have."""
+    compared = _compared(found, k, weight, beyond_clusters=beyond_clusters, is_long=k == 2)
+    return best_threshold(*compared[:2], false_alarm, weight, compared[2])
+
+
+def _compared(
+    found: ShortSupport, k: int, weight: Singles | None, *, beyond_clusters: bool, is_long: bool
+) -> tuple[Singles, Singles, float]:
+    """Return the support of events and samples of reach k, and the least threshold."""
     events, samples, least = found.events[k], found.samples[k], LEAST_EVIDENCE
-    if beyond_clusters and (k == 2 if is_long is None else is_long):
+    if beyond_clusters and is_long:
         events = _without_clusters(events, found.near[1])
         samples = _without_clusters(samples, found.sample_near[1])
     elif beyond_clusters:
         least = float(np.average(samples, weights=weight)) + CLUSTER
-    return best_threshold(events, samples, false_alarm, weight, least)
+    return events, samples, least
 
 
 def _without_clusters(support: Singles, n_near: Singles) -> Singles:

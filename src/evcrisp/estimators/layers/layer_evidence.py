@@ -11,7 +11,12 @@ from evcrisp.core.types import Floats, Singles
 from evcrisp.estimators.auto.aligned_maps import AlignedMaps
 from evcrisp.estimators.auto.event_evidence import Evidence, labels_of, to_evidence
 from evcrisp.estimators.auto.exposure import view_sides
-from evcrisp.estimators.auto.label_choice import ByMotion, neighbors_instead, part_to_test
+from evcrisp.estimators.auto.label_choice import (
+    ByMotion,
+    WideSupport,
+    neighbors_instead,
+    part_to_test,
+)
 from evcrisp.estimators.auto.noise_model import best_threshold
 from evcrisp.estimators.layers.competition import padding_of
 from evcrisp.estimators.layers.find_layers import FoundLayers
@@ -21,8 +26,9 @@ from evcrisp.motion import PreparedWarp
 #: Time over which the support of neighbors fades, s.
 _FADING_S = 0.03
 
-#: Exponent of the support of neighbors in the combined evidence.
-_NEIGHBOR_WEIGHT = 0.4
+#: Exponent of the support of neighbors in the combined evidence, and one for labels where that separates
+#: better: motions that are hardly known.
+_NEIGHBOR_WEIGHT, _MORE_WEIGHT = 0.4, 1.0
 
 #: Slower motions count as this along each axis for the exposure, px per window.
 _SOFT_PX = 2.0
@@ -49,28 +55,35 @@ def _with_neighbors(window: LayerWindow, maps: AlignedMaps, false_alarm: float) 
     background, weight = to_evidence(maps, support, sample_support)
     threshold, separation = best_threshold(support, sample_support, false_alarm, weight)
     neighbors, sample_neighbors = _short_support(window)
-    combined = _combined(support, neighbors, threshold)
-    sample_combined = _combined(sample_support, sample_neighbors, threshold)
-    both, with_neighbors = best_threshold(combined, sample_combined, false_alarm, weight)
     kept = part.of(support) > threshold
-    by_motion = labels_of(support, threshold)
-    if with_neighbors >= separation:
-        support, sample_support = combined, sample_combined
-        by_motion = labels_of(combined, both)
+    labels = by_motion = labels_of(support, threshold)
+    by_support = support, sample_support
+    for weight_of_neighbors in (_NEIGHBOR_WEIGHT, _MORE_WEIGHT):
+        combined, sample_combined = (
+            _combined(of_motion, beside, threshold, weight_of_neighbors)
+            for of_motion, beside in zip(by_support, (neighbors, sample_neighbors), strict=True)
+        )
+        both, with_neighbors = best_threshold(combined, sample_combined, false_alarm, weight)
+        if with_neighbors < separation:
+            break
+        support, sample_support, separation = combined, sample_combined, with_neighbors
+        labels = labels_of(combined, both)
+        if weight_of_neighbors == _NEIGHBOR_WEIGHT:
+            by_motion = labels
     motion = ByMotion(
         part, raw, kept, threshold, part.of(support), sample_support,
         background.astype(np.float32), weight, window.supporting,
     )  # fmt: skip
-    better = neighbors_instead(window.indexed, motion, false_alarm)
-    labels = by_motion if better is None else labels_of(better.evidence, better.threshold)
+    wide = WideSupport(neighbors, sample_neighbors)
+    better = neighbors_instead(window.indexed, motion, false_alarm, wide=wide)
+    if better is not None:
+        labels = labels_of(better.evidence, better.threshold)
     return Evidence(labels, by_motion, threshold, background, maps)
 
 
-def _combined(evidence: Singles, neighbors: Singles, threshold: float) -> Singles:
+def _combined(evidence: Singles, neighbors: Singles, threshold: float, weight: float) -> Singles:
     by_motion = np.float32(1.0) + np.maximum(evidence, 0.0) / np.float32(threshold)
-    return by_motion * (np.float32(1.0) + neighbors) ** np.float32(_NEIGHBOR_WEIGHT) - np.float32(
-        1.0
-    )
+    return by_motion * (np.float32(1.0) + neighbors) ** np.float32(weight) - np.float32(1.0)
 
 
 def _maps(window: LayerWindow, found: FoundLayers) -> AlignedMaps:

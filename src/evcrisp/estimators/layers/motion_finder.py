@@ -132,13 +132,13 @@ class MotionFinder:
             stands_out = not one.final.warnings
             fit = measured_misfit(one.by_motion, frame) if stands_out else None
             if fit is not None and not fit.is_large(self._left):
-                return replace(one.final, fit=fit)
+                return replace(self._labeled(one.final, fit), fit=fit)
         # One layer explains a second object nearly as well as its own motion: search for that anew.
         known = self._layers if self._layers is not None and len(self._layers) > 2 else None
         prepared, found = self._search(window, wanted, known)
         layered = self._layered(window, prepared, found)
         if one is not None and not stands_out and layered.by_motion.warnings:
-            return one.final
+            return self._labeled(one.final)
         misfit = misfit_of(layered.by_motion)
         if wanted.name == "auto":
             signal = layered.by_motion.signal
@@ -156,7 +156,7 @@ class MotionFinder:
                 single = self._simplest(window, single)
                 fit = misfit_of(single.by_motion)
                 self._left = replace(fit, unexplained=misfit.unexplained)
-                return replace(single.final, fit=fit)
+                return replace(self._labeled(single.final, fit), fit=fit)
         is_worse = misfit.unexplained > self._left.unexplained + _NEW_UNEXPLAINED
         if known is not None and (is_worse or relabeled_share(layered.final) > MAX_RELABELED):
             prepared, found = self._search(window, wanted, None)
@@ -258,6 +258,17 @@ class MotionFinder:
             self._model, self._layers = best.final.motion, None
             self._theta = best.final.theta.copy()
         return best
+
+    def _labeled(self, result: Estimate, fit: Misfit | None = None) -> Estimate:
+        """Return an estimate with one motion, labeled with neighbors if something is left unexplained.
+
+        ``fit`` is its misfit; None if hardly any event stands out. Models other than a translation have
+        such labels already. What is known of the motion still comes from the events that it aligns.
+        """
+        if result.motion.name != "translation" or (fit is not None and not fit.leaves_some):
+            return result
+        by_motion = result.signal if result.motion_signal is None else result.motion_signal
+        return replace(self._with_neighbors(result).final, motion_signal=by_motion)
 
     def _with_neighbors(self, result: Estimate) -> BothLabels:
         """Label the events of an estimate with one motion as those of layers are labeled."""

@@ -115,7 +115,8 @@ def answer_of(result: Estimate, misfit: Misfit) -> Estimate | None:
     if not has_several_times(result.window.events.t) or not result.status.has_evidence:
         return result
     # A motion under which hardly any event stands out: of another kind, or there is noise alone.
-    if result.warnings or misfit.is_large():
+    # One that leaves some events unexplained: they are labeled with neighbors.
+    if result.warnings or misfit.is_large() or misfit.leaves_some:
         return None
     return replace(result, fit=misfit)
 
