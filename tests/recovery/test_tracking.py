@@ -134,7 +134,11 @@ def test_empty_source_gives_no_windows():
         (lambda e: track(np.zeros((5, 4))), ConfigError, "`source` must be Events; got ndarray"),
         (lambda e: list(track(iter([e, 3]))), ConfigError, "`source` must be Events; got int"),
         (lambda e: track("take.aedat4"), ConfigError, "Use `evcrisp.open`"),
-        (lambda e: evcrisp.estimate("take.aedat4"), ConfigError, "Read a file with `evcrisp.read`"),
+        (
+            lambda e: evcrisp.estimate("take.aedat4"),
+            ConfigError,
+            "Read the file with `evcrisp.read`",
+        ),
         (lambda e: evcrisp.estimate(e, theta0="ab"), ConfigError, "must be 2 finite numbers"),
         (
             lambda e: evcrisp.estimate(e, motion="rotation", camera="calib.txt"),

@@ -121,7 +121,7 @@ def test_alignment_by_a_reliable_motion_does_not_lose_contrast(method, speed):
 
 def test_narrow_kernel_would_lose_contrast():
     # The reason for the kernel of the method: whole pixels are sharper than shifted ones.
-    scene = evcrisp.simulate(theta=(40.0, 25.0), duration_us=30_000, noise_hz=20.0, seed=5)
+    scene = evcrisp.simulate(theta=(40.0, 25.0), duration_us=30_000, noise_hz=10.0, seed=5)
     result = evcrisp.estimate(scene.events, "cmax", "translation")
     x, y = (values.astype(float) for values in (scene.events.x, scene.events.y))
     narrow = ContrastMap(footprint="bilinear", sigma_px=0.5, padding_px=0)

@@ -27,7 +27,7 @@ _MAX_UNEXPLAINED, MAX_MISALIGNED = 0.03, 0.3
 
 #: A motion explains all if no share is larger, and nothing stands out by more: labels need no neighbors. In
 #: 35 random scenes with one motion, neighbors add at most 0.009 to the AUC then, and up to 0.04 else.
-_ALL_EXPLAINED = 0.01, 0.25, 5.0
+_ALL_EXPLAINED = 0.01, 0.25, 8.0
 
 #: One motion may leave this much more misaligned than several.
 _AS_MISALIGNED = 0.05

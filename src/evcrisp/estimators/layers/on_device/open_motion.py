@@ -115,9 +115,16 @@ def answer_of(result: Estimate, misfit: Misfit) -> Estimate | None:
     if not has_several_times(result.window.events.t) or not result.status.has_evidence:
         return result
     # A motion under which hardly any event stands out: of another kind, or there is noise alone.
-    # One that leaves some events unexplained: they are labeled with neighbors.
-    if result.warnings or misfit.is_large() or misfit.leaves_some:
+    if result.warnings or misfit.is_large():
         return None
+    # One that leaves some events unexplained: they are labeled with neighbors, by compiled kernels.
+    if misfit.leaves_some:
+        if has_compiled_kernels():
+            return None
+        say_once(
+            "Windows that a translation explains, but for a few events, are labeled by that motion alone: "
+            "labels by neighbors need numba, which is not installed. Install numba."
+        )
     return replace(result, fit=misfit)
 
 
