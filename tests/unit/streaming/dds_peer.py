@@ -33,6 +33,7 @@ def main(action: str, domain: str, name: str, what: str) -> None:
         writer = DataWriter(participant, topic, qos=qos)
         while not writer.get_matched_subscriptions():
             time.sleep(0.01)
+        time.sleep(1.0)  # the reader finds the writer later, and takes nothing of others
         for message in messages:
             writer.write(message)
             time.sleep(0.005)

@@ -106,7 +106,9 @@ def zenoh_session(port, kind):
 def test_zenoh_source_takes_messages_of_a_peer(start_live, wait_until, free_port, events, messages):
     session = start_live(f"zenoh://camera/events?listen=tcp/127.0.0.1:{free_port}")
     with connected(free_port, wait_until) as peer:
-        publisher = peer.declare_publisher("camera/events")
+        # By default zenoh drops messages when it is busy.
+        block = zenoh.CongestionControl.BLOCK
+        publisher = peer.declare_publisher("camera/events", congestion_control=block)
         wait_until(lambda: publisher.matching_status.matching)
         publisher.put(b"damage")
         for data in messages:
