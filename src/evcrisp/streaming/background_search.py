@@ -65,9 +65,9 @@ class BackgroundSearch:
         return self._is_busy
 
     def offer(self, window: Window, resolution: tuple[int, int]) -> None:
-        """Search the motion of a window, or skip it if another one is searched."""
+        """Search the motion of a window, or skip it while another search or its estimate is not taken."""
         self.start()
-        if self._is_busy or not self._is_ready.is_set():
+        if self._is_busy or self._found is not None or not self._is_ready.is_set():
             return
         self._is_busy = True
         self._send(pickle.dumps((window, resolution), protocol=pickle.HIGHEST_PROTOCOL))
