@@ -20,6 +20,17 @@ from evcrisp.viewer.compute import LEAD_WINDOWS
 
 WINDOW_US = 20_000
 
+# Messages disappear after some seconds; on a busy machine a test can be later than that.
+RECORD_MESSAGES = """
+window.messagesShown = [];
+document.addEventListener("DOMContentLoaded", () => {
+  const element = document.getElementById("message");
+  if (!element) return;
+  const record = () => window.messagesShown.push(element.textContent);
+  new MutationObserver(record).observe(element, { childList: true, characterData: true, subtree: true });
+});
+"""
+
 FLAGS = (
     "--no-sandbox",
     "--disable-gpu",
@@ -159,6 +170,7 @@ class Screen:
         self.page = page
         self.requests = []
         self.errors = []
+        page.add_init_script(RECORD_MESSAGES)
         page.on("request", lambda request: self.requests.append(request.url))
         page.on("pageerror", lambda error: self.errors.append(str(error)))
         page.on(
@@ -176,6 +188,12 @@ class Screen:
 
     def state(self, name):
         return self.page.evaluate("name => evcrisp.state.get(name)", name)
+
+    def wait_for_message(self, text):
+        """Wait until a message with a text was shown, even if it has disappeared since."""
+        self.page.wait_for_function(
+            "text => window.messagesShown.some((message) => message.includes(text))", arg=text
+        )
 
     def info(self, pane):
         return self.page.inner_text(f"[data-pane={pane}] .info")

@@ -143,7 +143,7 @@ def test_narrow_page_has_one_column_and_no_horizontal_scrolling(screen, url, wid
     wheel_over_raw(screen, 200)
     assert screen.state("zoom") == 1
     assert screen.page.evaluate("scrollY") > 0
-    assert "Hold Ctrl to zoom" in screen.page.inner_text("#message")
+    screen.wait_for_message("Hold Ctrl to zoom")
 
 
 def wheel_over_raw(screen, delta):
@@ -205,7 +205,7 @@ def test_long_computation_shows_progress_and_can_be_cancelled(screen, url):
     assert "motion over time" in screen.page.inner_text("#busy-text")
     screen.page.click("#cancel")
     screen.settled()
-    assert "Cancelled" in screen.page.inner_text("#message")
+    screen.wait_for_message("Cancelled")
     assert screen.page.evaluate("evcrisp.timeline.track") is None
     assert not screen.page.is_visible("#busy")
 
@@ -303,13 +303,12 @@ def test_exported_page_names_its_window_durations(screen, scene, tmp_path):
     screen.open(f"{path.as_uri()}#window=70000&t=51000")
     assert (screen.state("window"), screen.state("t")) == (WINDOW_US, 49_999)
     assert screen.page.input_value("#window") == "20"
-    message = screen.page.inner_text("#message")
-    assert "no windows of 70 ms, only of 20 ms; the nearest one is shown" in message
+    screen.wait_for_message("no windows of 70 ms, only of 20 ms; the nearest one is shown")
     # The same holds for an address that is entered later.
     screen.page.evaluate("location.hash = '#window=5000&t=99'")
     screen.page.wait_for_function("evcrisp.state.get('t') === 0")
     screen.settled()
-    assert "no windows of 5 ms" in screen.page.inner_text("#message")
+    screen.wait_for_message("no windows of 5 ms")
     assert screen.state("window") == WINDOW_US
     assert screen.info("raw") == f"{len(window_of(scene.events, 0).events):,} events in 20 ms"
 

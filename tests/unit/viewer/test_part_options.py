@@ -159,4 +159,4 @@ def test_page_without_panes_shows_a_message(screen, url):
         screen.page.goto("about:blank")
         screen.open(f"{url}#t=40000&hidden={names}&layout={layout}")
         screen.page.keyboard.press("p")
-        screen.page.wait_for_selector("#message >> text=No pane with a picture is shown.")
+        screen.wait_for_message("No pane with a picture is shown.")

@@ -31,9 +31,7 @@ def test_picture_of_all_panes_is_saved(screen, url, tmp_path):
     width, height = image_of(tmp_path / "panes.png")
     assert width > 1000
     assert height > 300
-    screen.page.wait_for_function(
-        "() => document.querySelector('#message').innerText.includes('Saved a picture of')"
-    )
+    screen.wait_for_message("Saved a picture of")
 
 
 @pytest.mark.slow

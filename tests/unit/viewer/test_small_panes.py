@@ -190,5 +190,6 @@ def test_notes_of_the_reader_start_with_what_they_say(screen, scene, tmp_path):
     path.write_text("\n".join(rows) + "\n")
     with serve(ViewOptions(path=path, window_us=20_000)) as address:
         screen.open(address)
-        note = screen.page.inner_text("#message")
-    assert note.startswith("The file does not state its sensor size")
+        screen.wait_for_message("The file does not state its sensor size")
+        shown = screen.page.evaluate("window.messagesShown")
+    assert any(text.startswith("The file does not state its sensor size") for text in shown)

@@ -74,10 +74,11 @@ export function savePicture(app, name) {
   const panes = Object.values(app.panes).filter((pane) => (name ? pane.name === name : hasPicture(pane)));
   if (!panes.length) return app.showMessage("No pane with a picture is shown.");
   const sheet = pictureOf(app, panes);
-  sheet.toBlob((blob) => {
+  return sheet.toBlob((blob) => {
+    if (!blob) return app.fail(new Error(`The browser cannot make a picture of ${sheet.width} × ${sheet.height} px. Hide panes, or make the window smaller.`));
     const address = URL.createObjectURL(blob);
     download(address, fileName(app, name || "panes"));
     setTimeout(() => URL.revokeObjectURL(address), 10_000);
+    return app.showMessage(`Saved a picture of ${panes.length === 1 ? "the pane" : `${panes.length} panes`}, ${sheet.width} × ${sheet.height} px.`);
   });
-  return app.showMessage(`Saved a picture of ${panes.length === 1 ? "the pane" : `${panes.length} panes`}, ${sheet.width} × ${sheet.height} px.`);
 }
