@@ -85,6 +85,9 @@ def common_models(
         starts += _largest_starts(layer, x - center_x, y - center_y, moved, resolution)
     if starts and contradicts(window, contrasts, *starts[-1]):
         starts = []
+    simpler: list[Start] = []
+    if len(found) == 1:  # an affine motion may slide along edges without end; these hardly can
+        simpler = models_near(field, resolution)[1:3]
     homography = Homography.for_sensor(resolution)
     a, b = (x - center_x) / homography.scale, (y - center_y) / homography.scale
     rates, residual_px = _homography(a, b, moved / homography.scale)
@@ -92,7 +95,8 @@ def common_models(
         if camera is not None:
             starts.insert(0, Start(Rotation(camera), None))
         starts.append(Start(homography, rates))
-    return starts
+    known = [start.model.name for start in starts]
+    return starts + [start for start in simpler if start.model.name not in known]
 
 
 def _affine(x: Floats, y: Floats, moved: Floats) -> tuple[Floats, float]:
@@ -143,15 +147,21 @@ def _rms(difference: Floats) -> float:
 def _affine_starts(field: Floats, x: Floats, y: Floats, resolution: tuple[int, int]) -> list[Start]:
     """Return the simplest model of an affine field, and those with more parameters."""
     spread = float(np.sqrt((x**2 + y**2).mean()))
-    vx, vy, xx, xy, yx, yy = field.tolist()
+    _, _, xx, xy, yx, yy = field.tolist()
     turn, growth = 0.5 * abs(yx - xy) * spread, 0.5 * abs(xx + yy) * spread
     stretch = 0.5 * float(np.hypot(xx - yy, xy + yx)) * spread
+    needed = [part > _NEGLIGIBLE_PX for part in (turn, growth, stretch)]
+    k = max((k + 1 for k, is_needed in enumerate(needed) if is_needed), default=0)
+    return models_near(field, resolution)[k:]
+
+
+def models_near(field: Floats, resolution: tuple[int, int]) -> list[Start]:
+    """Return the models up to an affine field, with the parameters of that nearest to it."""
+    vx, vy, xx, xy, yx, yy = field.tolist()
     similarity = np.array([vx, vy, 0.5 * (yx - xy), 0.5 * (xx + yy)])
-    starts = [
-        Start(Translation(), np.array([vx, vy])),
+    return [
+        Start(Translation(), similarity[:2]),
         Start(Rigid.for_sensor(resolution), similarity[:3]),
         Start(Similarity.for_sensor(resolution), similarity),
         Start(Affine.for_sensor(resolution), field),
     ]
-    needed = [part > _NEGLIGIBLE_PX for part in (turn, growth, stretch)]
-    return starts[max((k + 1 for k, is_needed in enumerate(needed) if is_needed), default=0) :]

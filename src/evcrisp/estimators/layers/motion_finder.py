@@ -25,7 +25,7 @@ from evcrisp.estimators.auto.both_labels import BothLabels
 from evcrisp.estimators.auto.event_evidence import Evidence
 from evcrisp.estimators.hot_pixels import hot_events
 from evcrisp.estimators.layer import LayerMap, LayerMotion
-from evcrisp.estimators.layers.common_models import Start, common_models
+from evcrisp.estimators.layers.common_models import Start, common_models, models_near
 from evcrisp.estimators.layers.competition import LAYER_COST, lost_gains
 from evcrisp.estimators.layers.find_layers import FoundLayers, find_layers, subsampling_step
 from evcrisp.estimators.layers.fitting import least_parameters
@@ -44,7 +44,7 @@ from evcrisp.estimators.significance import (
     with_significance_warning,
 )
 from evcrisp.estimators.view_frame import ViewFrame
-from evcrisp.motion import Affine, MotionModel, Rigid, Rotation, Similarity, Translation
+from evcrisp.motion import Affine, MotionModel, Rotation, Translation
 from evcrisp.motion.open_motion import OpenMotion, affine_at
 from evcrisp.motion.protocol import center_of
 from evcrisp.search.window_data import WindowData
@@ -68,8 +68,8 @@ _SIMPLER, _SHARP_EVENTS = ("rigid", "similarity", "affine", "homography"), 8_192
 #: fields that they do not explain.
 _FEW = 4
 
-#: A simpler motion may leave this much more unexplained.
-_AS_GOOD = 0.005
+#: A simpler motion may leave this much more unexplained, of the signal or in events.
+_AS_GOOD, _AS_GOOD_EVENTS = 0.005, 5
 
 #: Events on a sensor of 346 x 260 px with which layers and one motion are compared.
 _COMPARED_EVENTS = 18_000
@@ -193,17 +193,16 @@ class MotionFinder:
         n_free = least_parameters(prepared, chosen, row, min(result.theta.size, start.size))
         if n_free == result.theta.size:
             return both
-        vx, vy, xx, xy, yx, yy = start.tolist()
-        simple = (vx, vy, 0.5 * (yx - xy), 0.5 * (xx + yy))[:n_free]
-        models = Translation(), Rigid.for_sensor(resolution), Similarity.for_sensor(resolution)
-        model = models[n_free - 2] if n_free <= len(simple) else Affine.for_sensor(resolution)
-        theta = np.array(simple) if n_free <= len(simple) else start
-        other = self._one(window, model, theta)
-        more, less = misfit_of(other.by_motion), misfit_of(result)
-        # Only a homography follows a plane that lies at an angle.
-        is_aligned = more.misaligned < less.misaligned + _CLEARLY
-        if more.unexplained < less.unexplained + _AS_GOOD and is_aligned:
-            return other
+        least, as_good = misfit_of(result), max(_AS_GOOD, _AS_GOOD_EVENTS / chosen.size)
+        for model, theta in models_near(start, resolution):
+            if not n_free <= len(model.param_names) < result.theta.size:
+                continue
+            other = self._one(window, model, theta)
+            more = misfit_of(other.by_motion)
+            # Only a homography follows a plane that lies at an angle.
+            is_aligned = more.misaligned < least.misaligned + _CLEARLY
+            if more.unexplained < least.unexplained + as_good and is_aligned:
+                return other
         self._model, self._theta = result.motion, result.theta.copy()
         return both
 
@@ -252,8 +251,10 @@ class MotionFinder:
             # Nothing explains all; more parameters must explain clearly more.
             if n_layers == 1 and (least is None or misfit.total < least.total - _CLEARLY):
                 best, least = other, misfit
-        if best is None and n_layers == 1 and starts:
-            best = result
+        if best is None and n_layers == 1 and starts and result is not None:
+            moves = bool(layers.motions[:, :6].any())
+            is_as_good = misfit_of(result.by_motion).total < left.total + _CLEARLY
+            best = result if is_as_good or not moves else None
         if best is not None and best.final.status.is_usable:
             self._model, self._layers = best.final.motion, None
             self._theta = best.final.theta.copy()

@@ -24,6 +24,7 @@ from evcrisp.estimators.reliability.covariance import (
 from evcrisp.estimators.reliability.misaligned import misaligned_parts, misfit_if_large
 from evcrisp.estimators.reliability.motion_terms import MotionTerms, terms_of
 from evcrisp.estimators.reliability.normal_motion import NORMAL_METHODS, with_normal_motion
+from evcrisp.estimators.reliability.point_at_rest import about_point_at_rest
 from evcrisp.estimators.reliability.structure import (
     MAX_RELABELED,
     relabeled_share,
@@ -124,10 +125,16 @@ def assess(
         doubt = Doubt.CHANCE if is_noise else Doubt.POORLY_EXPLAINED
         return with_doubts(replace(result, misfit=misfit), doubt)
     found = _covariance(judged, terms, judged.motion, judged.theta)
+    given = result
     if not found.is_known.all() and getattr(result.config, "name", "") in NORMAL_METHODS:
         result = with_normal_motion(result, found, prior)
-        moved = result.theta, result.aligned_x, result.aligned_y
-        judged = replace(judged, theta=moved[0], aligned_x=moved[1], aligned_y=moved[2], fit=None)
+    if wanted is not None and is_open(wanted):
+        result = about_point_at_rest(result)
+    if result is not given:
+        judged = replace(
+            judged, motion=result.motion, theta=result.theta, aligned_x=result.aligned_x,
+            aligned_y=result.aligned_y, fit=None,
+        )  # fmt: skip
         terms = terms_of(judged, judged.signal) or terms
         found = _covariance(judged, terms, judged.motion, judged.theta)
     own = found

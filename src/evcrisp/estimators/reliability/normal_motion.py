@@ -1,4 +1,4 @@
-"""The part of a translation that edges of one direction show: that across them."""
+"""The part of a motion that edges of one direction show: that across them."""
 
 from dataclasses import replace
 
@@ -16,12 +16,12 @@ NORMAL_METHODS = ("auto", "cmax", "exact")
 def with_normal_motion(
     result: Estimate, found: MotionCovariance, prior: Estimate | None
 ) -> Estimate:
-    """Return an estimate whose unknown part of a translation is that of ``prior``, or zero."""
-    if result.motion.name != "translation":
+    """Return an estimate whose unknown part of the motion is that of ``prior``, or zero."""
+    if result.motion.uses_rays:
         return result
     unknown = found.axes[:, ~found.is_known]
     wanted = np.zeros(result.theta.size)
-    if prior is not None and prior.reliable and prior.motion.name == "translation":
+    if prior is not None and prior.reliable and prior.motion == result.motion:
         wanted = np.linalg.solve(found.backward, prior.theta)
     moved = unknown @ (unknown.T @ (wanted - found.displacement))
     return _moved(result, result.theta + found.backward @ moved)
