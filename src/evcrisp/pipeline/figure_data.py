@@ -98,7 +98,12 @@ class FigureSource:
     def _estimate(self, window: Window, method: str) -> "Estimate":
         from evcrisp.estimators.estimate import estimate
 
-        return estimate(window, method, self.motion, camera=self.camera, **self.params)
+        result = estimate(window, method, self.motion, camera=self.camera, **self.params)
+        for text in result.warnings:
+            logger.warning("%s: %s", method, text)
+        if not result.signal.any():
+            logger.warning("%s keeps none of the %s events of this window.", method, f"{len(result):,}")
+        return result
 
     def _labels(self, lead: Events, window: Window, method: str) -> tuple[Bools, Floats]:
         """Return labels and scores of a window, from a method or a filter."""

@@ -147,3 +147,16 @@ def test_figure_data_has_the_gyroscope_in_camera_axes(tmp_path):
     expected = scene.imu.gyro_rad_s * (-1, 1, -1)
     np.testing.assert_allclose(data["imu"].gyro_rad_s, expected, atol=1e-5)
     assert data["imu_label"] == "gyroscope (camera axes)"
+
+
+def test_a_figure_of_a_doubtful_window_says_so(run, tmp_path):
+    rng = np.random.default_rng(0)
+    noise = evcrisp.Events(
+        x=rng.integers(0, 240, 90), y=rng.integers(0, 180, 90), t=np.sort(rng.integers(0, 30_000, 90)),
+        p=rng.random(90) < 0.5, resolution=(240, 180),
+    )  # fmt: skip
+    evcrisp.write(tmp_path / "noise.npz", noise)
+    result = run("plot", "aligned", tmp_path / "noise.npz", "-o", tmp_path / "a.png")
+    assert result.exit_code == 0
+    assert "auto: The motion may be chance" in result.stderr
+    assert "auto keeps none of the 90 events of this window." in result.stderr
