@@ -49,6 +49,10 @@ def system_error_text(error: OSError) -> str:
 _WRITE_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 
 
+#: Parameters of inputs for which remedies exist.
+_OF_INPUT = ("resolution", "on_error", "format")
+
+
 def option_name(option: click.Parameter) -> str:
     """Return the long name of an option, such as ``--method``."""
     return max(option.opts, key=len)
@@ -65,12 +69,19 @@ def _name_of(command: click.Command | None, parameter: str) -> str:
 
 
 def _remedy_text(command: click.Command | None, remedy: Setting) -> str:
-    """Return a remedy as an option with its value; flags have none."""
-    option = _option(command, remedy.parameter)
+    """Return a remedy as an option with its value; flags have none.
+
+    Where a command has no such option of input files, `evcrisp convert` has it, and writes a mended copy.
+    """
+    option, before = _option(command, remedy.parameter), ""
+    if option is None and command is not None and remedy.parameter in _OF_INPUT:
+        from evcrisp.cli.commands.convert import convert_command
+
+        option, before = _option(convert_command, remedy.parameter), "evcrisp convert "
     if option is None:
         return str(remedy)
     value = option.metavar if remedy.value is NOT_GIVEN else str(remedy.value)
     if isinstance(remedy.value, tuple):  # (width, height)
         value = "x".join(map(str, remedy.value))
-    name = option_name(option)
+    name = f"{before}{option_name(option)}"
     return f"{remedy.action} with {name if option.is_flag or not value else f'{name} {value}'}."

@@ -102,7 +102,9 @@ class FigureSource:
         for text in result.warnings:
             logger.warning("%s: %s", method, text)
         if not result.signal.any():
-            logger.warning("%s keeps none of the %s events of this window.", method, f"{len(result):,}")
+            logger.warning(
+                "%s keeps none of the %s events of this window.", method, f"{len(result):,}"
+            )
         return result
 
     def _labels(self, lead: Events, window: Window, method: str) -> tuple[Bools, Floats]:

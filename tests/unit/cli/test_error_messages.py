@@ -151,7 +151,7 @@ def command():
         (
             FormatError("cut short", path=Path("a.raw"), offset=8, n_before=3),
             "a.raw: cut short (byte 8, after 3 events). "
-            "Keep the events before the damage with `on_error='truncate'`.",
+            "Keep the events before the damage with evcrisp convert --on-error truncate.",
         ),
         (
             UnknownNameError("Unknown format 'x'.", remedy="Known: npz."),
@@ -202,3 +202,13 @@ def test_sensors_of_different_size_suggest_resolution(run, sample, tmp_path):
     assert message.endswith(
         "If a file does not state the sensor size, set it with --resolution WxH.\n"
     )
+
+
+def test_a_command_without_the_option_of_a_remedy_names_convert():
+    from evcrisp.cli.commands.experiments.bench import bench_command
+
+    remedy = Setting("If this is wrong, set the sensor size", "resolution")
+    record = logging.LogRecord("a", logging.WARNING, "a.py", 1, "guessed. %s", (remedy,), None)
+    expected = "If this is wrong, set the sensor size with evcrisp convert --resolution WxH."
+    assert log_text(record, bench_command) == f"guessed. {expected}"
+    assert log_text(record, None) == f"guessed. {remedy}"
