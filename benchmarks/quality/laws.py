@@ -26,7 +26,6 @@ from benchmarks.quality.window_symmetries import SYMMETRIES, models
 import evcrisp
 from evcrisp.core.windows import Window, by_time
 from evcrisp.estimators.estimate import model_for
-from evcrisp.estimators.protocol import run_estimator
 from evcrisp.estimators.registry import ESTIMATORS
 
 WINDOW_US = 30_000
@@ -80,8 +79,8 @@ def differences(method, motion, window):
         else:
             one, other = models(motion, resolution, symmetry)
         changed, order = symmetry.apply(window)
-        first = run_estimator(estimator, window, one, None)
-        second = run_estimator(estimator, changed, other, None)
+        first = evcrisp.estimate(window, estimator, one)
+        second = evcrisp.estimate(changed, estimator, other)
         found[symmetry.name] = symmetry.difference(first, second, order)
     return found
 

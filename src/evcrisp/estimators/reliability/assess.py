@@ -12,6 +12,7 @@ from evcrisp.core.doubt import Doubt
 from evcrisp.core.events import Events
 from evcrisp.core.status import Status
 from evcrisp.core.types import Bools, Floats
+from evcrisp.core.windows import seconds_since
 from evcrisp.estimators.hot_pixels import hot_events
 from evcrisp.estimators.layer import LayerMotion
 from evcrisp.estimators.layers.misfit import OFF_PX, misaligned_share, misfit_of
@@ -23,7 +24,11 @@ from evcrisp.estimators.reliability.covariance import (
 )
 from evcrisp.estimators.reliability.misaligned import misaligned_parts, misfit_if_large
 from evcrisp.estimators.reliability.motion_terms import MotionTerms, terms_of
-from evcrisp.estimators.reliability.normal_motion import NORMAL_METHODS, with_normal_motion
+from evcrisp.estimators.reliability.normal_motion import (
+    NORMAL_METHODS,
+    with_normal_layer,
+    with_normal_motion,
+)
 from evcrisp.estimators.reliability.point_at_rest import about_point_at_rest
 from evcrisp.estimators.reliability.structure import (
     MAX_RELABELED,
@@ -366,8 +371,12 @@ def _assessed_layers(result: Estimate) -> Estimate:
     judged = _by_motion(result)
     held, view = _layers_held(judged), _view(judged.window.events)
     n_layers = len(judged.layer_motions)
-    assessed = [_assessed_layer(judged, k, held, view) for k in range(n_layers)]
-    motions, largest = [part for part, _ in assessed], assessed[0][1]
+    motions, largest, known = [], None, None
+    for k in range(n_layers):
+        part, found, is_known = _assessed_layer(judged, k, held, view, known)
+        if k == 0:
+            largest, known = found, part if is_known else None
+        motions.append(part)
     misfit = _misfit(judged)
     sizes = np.bincount(judged.layer[judged.layer >= 0], minlength=len(motions))
     doubts = _shared_doubts(motions, sizes)
@@ -380,22 +389,48 @@ def _assessed_layers(result: Estimate) -> Estimate:
     if np.count_nonzero(judged.signal) < MIN_SIGNAL or is_met_by_chance(judged):
         doubts.append(Doubt.CHANCE)
     changed = replace(
-        result, layer_motions=tuple(motions), covariance=motions[0].covariance, misfit=misfit
-    )
-    return with_doubts(changed, *doubts)
+        result, layer_motions=tuple(motions), theta=motions[0].theta, misfit=misfit,
+        covariance=motions[0].covariance,
+    )  # fmt: skip
+    return with_doubts(_realigned(changed, result.layer_motions, held), *doubts)
+
+
+def _realigned(
+    result: Estimate, before: tuple[LayerMotion, ...], held: Callable[[], NDArray[np.int16]]
+) -> Estimate:
+    """Return an estimate with the positions of events in layers whose motion has changed."""
+    changed = [
+        k for k, (one, other) in enumerate(zip(before, result.layer_motions, strict=True))
+        if not np.array_equal(one.theta, other.theta)
+    ]  # fmt: skip
+    if not changed:
+        return result
+    x, y = result.aligned_x.copy(), result.aligned_y.copy()
+    events = result.window.events
+    for k in changed:
+        at = np.flatnonzero(held() == k)
+        dt = seconds_since(events.t[at], result.window.t_ref)
+        part = result.layer_motions[k]
+        x[at], y[at] = part.motion.warp(part.theta, events.x[at], events.y[at], dt)
+    return replace(result, aligned_x=x, aligned_y=y)
 
 
 def _assessed_layer(
-    result: Estimate, index: int, held: Callable[[], NDArray[np.int16]], view: View
-) -> tuple[LayerMotion, MotionCovariance | None]:
+    result: Estimate,
+    index: int,
+    held: Callable[[], NDArray[np.int16]],
+    view: View,
+    largest: LayerMotion | None,
+) -> tuple[LayerMotion, MotionCovariance | None, bool]:
     """Return a layer with its covariance and doubts; that it is at rest is no reason for doubt.
 
-    And the covariance of its velocity alone. ``held`` returns the layer that holds at each event.
+    And the covariance of its velocity alone, and whether all of its motion is known. ``held`` returns the
+    layer that holds at each event; ``largest`` is the largest layer, if its motion is known.
     """
     part = result.layer_motions[index]
     terms = terms_of(result, result.layer == index)
     if terms is None:
-        return replace(part, doubts=(Doubt.CHANCE,) if part.theta.any() else ()), None
+        return replace(part, doubts=(Doubt.CHANCE,) if part.theta.any() else ()), None, False
     all_terms = _all_terms(result, terms, lambda: held() == index)
     found = _covariance(result, terms, Translation(), part.theta[:2], all_terms, view)
     covariance = np.zeros((part.theta.size, part.theta.size))
@@ -417,7 +452,10 @@ def _assessed_layer(
         if misaligned_parts(terms, _LAYER_OFF_PX) > _LAYER_MISALIGNED:
             doubts.append(Doubt.POORLY_EXPLAINED)
     doubts = list(dict.fromkeys(doubts))
-    return replace(part, covariance=covariance, doubts=tuple(doubts)), found
+    is_known = bool(field.is_known.all())
+    if part.theta.any() and not field.is_seen.all():
+        part = with_normal_layer(part, field, largest)
+    return replace(part, covariance=covariance, doubts=tuple(doubts)), found, is_known
 
 
 def _shared_doubts(motions: list[LayerMotion], sizes: NDArray[np.intp]) -> list[Doubt]:

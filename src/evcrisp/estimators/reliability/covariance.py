@@ -98,6 +98,7 @@ class MotionCovariance:
     backward: Floats  # (m, m) theta per u
     axes: Floats  # (m, m) directions of u in columns, the best known last
     is_known: Bools  # (m,) whether the events tell the motion along each axis
+    is_seen: Bools  # (m,) whether the map has any curvature along each axis
     strength: float  # curvature along the best known axis, over the root of the pairs that meet
     lasting: float  # see `MotionTerms.lasting`
     bend_px: float  # by which the motion of the whole image changes within the window
@@ -140,6 +141,7 @@ def covariance_of(
     true = view.without_borders(terms, along @ displacement)
     values, axes = symmetric_axes(_curvature_along(along, true))
     is_known = values > max(_LEAST_CURVATURE * float(values[-1]), 1e-12)
+    is_seen = is_known.copy()
     is_weak = is_known & (values < _WEAK_CURVATURE * float(values[-1]))
     if is_weak.any():
         others = all_terms()
@@ -168,7 +170,7 @@ def covariance_of(
     other = axes[:, ~is_known]
     scaled = scaled + view.unknown_px**2 * other @ other.T
     return MotionCovariance(
-        backward @ scaled @ backward.T, displacement, scaled, backward, axes, is_known, strength,
+        backward @ scaled @ backward.T, displacement, scaled, backward, axes, is_known, is_seen, strength,
         terms.lasting, _bend_px(terms),
     )  # fmt: skip
 
