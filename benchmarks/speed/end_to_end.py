@@ -1,9 +1,10 @@
 """Time of `run` on one long recording with one motion, from AEDAT4 to results on disk. Prints JSON.
 
 Command: ``python -m benchmarks.speed.end_to_end [--events 50000000] [--jobs 2] [--motion auto]
-[--repeats 3] [--stages-only]``.
+[--repeats 3] [--stages-only] [--scene jumping]``.
 
-The recording repeats a simulated scene with one translation and noise of 5 Hz per pixel. Measured:
+The recording repeats a simulated scene with one translation and noise of 5 Hz per pixel: 4 s that
+continue at their start, or half a second, so that the image jumps. Measured:
 events per second, speed-up, processor time and largest memory of ``evcrisp run`` in fresh processes,
 with one job and with several, in turns; and in this process, the processor time of each stage. Times of
 the commands include the start of the processes. The first run of a command after a change of the code
@@ -24,7 +25,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from benchmarks.measure import report
-from benchmarks.speed.many import chunks_of
+from benchmarks.speed.long_scene import SCENES, long_events
 
 import evcrisp
 from evcrisp.io.recording import Recording
@@ -149,13 +150,13 @@ def main():
     parser.add_argument("--motion", default="auto")
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--stages-only", action="store_true")
+    parser.add_argument("--scene", choices=SCENES, default="seamless")
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
-        scene = evcrisp.simulate(duration_us=500_000, noise_hz=5.0, seed=0)
         small, path = folder / "small.aedat4", folder / "long.aedat4"
-        evcrisp.write(small, chunks_of(scene, 300_000))
-        evcrisp.write(path, chunks_of(scene, args.events))
+        evcrisp.write(small, long_events(args.scene, 300_000))
+        evcrisp.write(path, long_events(args.scene, args.events))
         evcrisp.run(small, folder / "small", motion=args.motion)  # compiles
         seconds = stages_of(path, folder / "stages", {"motion": args.motion})
         total = sum(seconds.values())
