@@ -1,5 +1,8 @@
 """Long recordings from a short simulated scene, which is repeated with or without a jump."""
 
+import subprocess
+import sys
+
 import evcrisp
 
 #: Tile of the default texture at the default sensor size, px; the simulator repeats it without a seam.
@@ -41,8 +44,18 @@ def long_events(name, n_events, seed=0):
         n += min(len(events), n_events - n)
 
 
+def write_apart(path, name, n_events, seed=0):
+    """Write a long recording by another process: this one stays small, as processes that it starts do."""
+    words = [sys.executable, "-m", "benchmarks.speed.long_scene", path, name, n_events, seed]
+    subprocess.run([str(word) for word in words], check=True)
+
+
 def _at(events, t_us):
     """Return events with later times."""
     return evcrisp.Events(
         x=events.x, y=events.y, t=events.t + t_us, p=events.p, resolution=events.resolution
     )
+
+
+if __name__ == "__main__":
+    evcrisp.write(sys.argv[1], long_events(sys.argv[2], *map(int, sys.argv[3:])))
