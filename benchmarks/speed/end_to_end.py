@@ -30,7 +30,7 @@ from benchmarks.speed.long_scene import SCENES, write_apart
 import evcrisp
 from evcrisp.io.recording import Recording
 from evcrisp.io.writing import ChunkWriter
-from evcrisp.pipeline import run_log, window_objects
+from evcrisp.pipeline import labels_file, run_log, window_objects
 from evcrisp.pipeline.label_merging import LabeledChunk, LabelMerger
 from evcrisp.pipeline.tracking import Tracker
 from evcrisp.pipeline.windowing import Windowing
@@ -49,8 +49,8 @@ STAGES = {
     ],
     "merge": [(LabelMerger, "add"), (LabelMerger, "finish"), (LabeledChunk, "kept")],
     "write": [
-        (run_log.LabelsFile, "write"),
-        (run_log.LabelsFile, "finish"),
+        (labels_file.LabelsFile, "write"),
+        (labels_file.LabelsFile, "finish"),
         (ChunkWriter, "write"),
         (ChunkWriter, "__exit__"),
     ],

@@ -15,14 +15,11 @@ from numpy.typing import NDArray
 
 import evcrisp
 from evcrisp.core.errors import ConfigError
-from evcrisp.core.events import Events
 from evcrisp.core.live_area import LiveAreaCounter
 from evcrisp.core.types import Floats
 from evcrisp.estimators.contrast_gain import contrast_gain
 from evcrisp.estimators.layers.identities import Identities
 from evcrisp.estimators.result import Estimate
-from evcrisp.io.arrays.npz import NpzPacker
-from evcrisp.io.arrays.npz_in_place import InPlaceNpz
 from evcrisp.io.atomic_output import naming, refuse_inputs
 from evcrisp.io.header_facts import utc_time
 from evcrisp.io.reading import live_area_facts
@@ -158,66 +155,6 @@ class LayersFile(TableFile):
 
 def _doubt_cells(result: Estimate) -> tuple[object, ...]:
     return int(result.reliable), codes_of(result.doubts), f"{result.misfit:.4g}"
-
-
-def label_columns(chunk: LabeledChunk) -> dict[str, NDArray[Any]]:
-    """Return signal, score and confidence of a chunk as they are written."""
-    columns = {"score": chunk.score, "confidence": chunk.confidence}
-    singles = {name: column.astype(np.float32) for name, column in columns.items()}
-    return {"signal": chunk.signal, **singles}
-
-
-class LabelsFile:
-    """Writes labels.npz: signal, score and confidence of every event.
-
-    With the number of events, if it is known, labels are written once, to their places in the file.
-    """
-
-    def __init__(
-        self, path: Path, resolution: tuple[int, int], n_expected: int | None = None
-    ) -> None:
-        self._path, self._n_expected = path, n_expected
-        self._packer = NpzPacker(path)
-        self._in_place: InPlaceNpz | None = None
-        self._resolution = resolution
-
-    def write(self, columns: Mapping[str, NDArray[Any]]) -> None:
-        """Append labels, as `label_columns` returns them."""
-        n_new = len(next(iter(columns.values())))
-        if self._n_expected is not None and self._in_place is None:
-            self._in_place = InPlaceNpz(self._path, columns, self._n_expected)
-        if self._in_place is None:
-            self._packer.append(columns)
-        elif self._in_place.n_written + n_new <= self._in_place.n_rows:
-            self._in_place.append(columns)
-        else:
-            self._move(self._in_place)
-            self._packer.append(columns)
-
-    def finish(self) -> None:
-        """Complete the file; without events it has empty columns."""
-        if self._in_place is not None and self._in_place.n_written == self._n_expected:
-            self._in_place.finish()
-            return
-        if self._in_place is not None:  # the run was stopped, or the file states other events
-            self._move(self._in_place)
-        if not self._packer.names:
-            chunk = LabeledChunk(Events.empty(self._resolution), np.zeros(0), np.zeros(0))
-            self._packer.append(label_columns(chunk))
-        self._packer.pack({})
-
-    def close(self) -> None:
-        """Close the file, and remove temporary ones."""
-        if self._in_place is not None:
-            self._in_place.close()
-        self._packer.remove()
-
-    def _move(self, in_place: InPlaceNpz) -> None:
-        """Continue without a known number of events."""
-        for rows in in_place.rows():
-            self._packer.append(rows)
-        in_place.close()
-        self._in_place = self._n_expected = None
 
 
 #: Attributes of `RunLog` that are added when pieces are joined.

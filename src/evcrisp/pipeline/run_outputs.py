@@ -19,7 +19,7 @@ from evcrisp.io.protocol import Writer
 from evcrisp.io.recording import Recording
 from evcrisp.io.writing import ChunkWriter, writer_like
 from evcrisp.motion import MotionModel
-from evcrisp.pipeline import run_log
+from evcrisp.pipeline import labels_file, run_log
 from evcrisp.pipeline.camera_motion.recorded_camera import camera_for, camera_source
 from evcrisp.pipeline.label_merging import LabeledChunk, LabelMerger
 from evcrisp.pipeline.pieces.estimation import PieceMethod
@@ -149,7 +149,7 @@ class RunOutputs:
 
     motions: run_log.MotionFile
     layers: run_log.LayersFile
-    labels: run_log.LabelsFile
+    labels: labels_file.LabelsFile
     cleaned: ChunkWriter
     log: run_log.RunLog
     had_results: bool
@@ -166,7 +166,7 @@ class RunOutputs:
 
     def write_labels(self, chunk: LabeledChunk) -> None:
         """Write labels, and the events that are kept."""
-        self.labels.write(run_log.label_columns(chunk))
+        self.labels.write(labels_file.label_columns(chunk))
         self.log.add_labels(chunk)
         self.write_kept(chunk.kept())
 
@@ -204,7 +204,7 @@ def open_outputs(
         with (
             closing(run_log.MotionFile(motion_path, model)) as motions,
             closing(run_log.LayersFile(layers_path)) as layers,
-            closing(run_log.LabelsFile(labels_path, *expected)) as labels,
+            closing(labels_file.LabelsFile(labels_path, *expected)) as labels,
             ChunkWriter(clean_path, setup.writer, sensor_data_from=recording) as cleaned,
         ):
             outputs = RunOutputs(

@@ -1,7 +1,6 @@
 """Counts of a run: ranges of motions, models, layers."""
 
 import json
-from contextlib import closing
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -11,10 +10,9 @@ import pytest
 import evcrisp
 from evcrisp.core.doubt import Doubt
 from evcrisp.core.status import Status
-from evcrisp.io.arrays.npz import NpzPacker
 from evcrisp.motion import Translation
 from evcrisp.motion.open_motion import OpenMotion
-from evcrisp.pipeline.run_log import LabelsFile, RunLog
+from evcrisp.pipeline.run_log import RunLog
 
 RECORDING = SimpleNamespace(damage=None)
 
@@ -82,30 +80,3 @@ def test_open_motion_has_velocities_of_layers_with_events(result):
     np.testing.assert_allclose(facts["motion_range"]["vx [px/s]"], result.theta[0])
     empty = replace(result, signal=np.zeros(len(result), bool))
     assert facts_of(OpenMotion(), empty)["motion_range"] == {}
-
-
-@pytest.mark.parametrize("n_expected", [None, 0, 6, 9, 10, 11, 2000])
-def test_labels_do_not_depend_on_the_number_that_was_expected(tmp_path, n_expected):
-    rng = np.random.default_rng(0)
-    names = ("signal", "score", "confidence")
-    rows = {name: rng.random(10).astype("?" if name == "signal" else "f4") for name in names}
-    path = tmp_path / "labels.npz"
-    with closing(LabelsFile(path, (8, 4), n_expected)) as labels:
-        for part in (slice(6), slice(6, 9), slice(9, 10)):
-            labels.write({name: column[part] for name, column in rows.items()})
-        labels.finish()
-    assert [file.name for file in tmp_path.iterdir()] == ["labels.npz"]
-    expected = NpzPacker(tmp_path / "expected.npz")
-    expected.append(rows)
-    expected.pack({})
-    assert path.read_bytes() == (tmp_path / "expected.npz").read_bytes()
-
-
-@pytest.mark.parametrize("n_expected", [None, 0, 5])
-def test_labels_of_no_events_are_empty_columns(tmp_path, n_expected):
-    with closing(LabelsFile(tmp_path / "labels.npz", (8, 4), n_expected)) as labels:
-        labels.finish()
-    with np.load(tmp_path / "labels.npz") as found:
-        assert {name: column.shape for name, column in found.items()} == {
-            "signal": (0,), "score": (0,), "confidence": (0,),
-        }  # fmt: skip

@@ -18,7 +18,7 @@ from evcrisp.io.atomic_output import naming
 from evcrisp.io.protocol import Writer
 from evcrisp.io.writing import ChunkWriter, can_join
 from evcrisp.motion import MotionModel
-from evcrisp.pipeline import run_log
+from evcrisp.pipeline import labels_file, run_log
 from evcrisp.pipeline.label_merging import LabeledChunk
 from evcrisp.pipeline.pieces.plan import Piece
 from evcrisp.pipeline.window_objects import WindowObjects
@@ -137,7 +137,7 @@ class PieceSink:
     def write_labels(self, chunk: LabeledChunk) -> None:
         """Store labels, and the events that are kept."""
         self.log.add_labels(chunk)
-        self.labels.append(run_log.label_columns(chunk))
+        self.labels.append(labels_file.label_columns(chunk))
         self._kept.append(chunk.kept())
         first, last = (np.searchsorted(chunk.events.t, self._piece.t_mark, s) for s in ("left", "right"))  # fmt: skip
         self._n_before_mark += int(first)
