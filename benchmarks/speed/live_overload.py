@@ -11,38 +11,12 @@ session has recovered where nothing more is dropped, and the latency is that of 
 
 import argparse
 import json
-import os
-import socket
 import subprocess
 import sys
-import time
 
-from benchmarks.speed.live import PACKET_US, RESOLUTION, make_packet
+from benchmarks.speed.live import free_port, numbers_of, send
 
 import evcrisp
-
-
-def send(port, rates, seconds):
-    """Send events at each rate in turn, when a client has come."""
-    import dv_processing as dv
-
-    stream = dv.io.Stream.EventStream(0, "events", "camera", RESOLUTION)
-    writer = dv.io.NetworkWriter("127.0.0.1", port, stream)
-    n_packets = int(1e6 * seconds / PACKET_US)
-    numbers = [int(rate * PACKET_US) for rate in rates for _ in range(n_packets)]
-    packets = [make_packet(k * PACKET_US, n) for k, n in enumerate(numbers)]
-    print("listening", flush=True)
-    while writer.getClientCount() == 0:
-        time.sleep(0.001)
-    start = time.monotonic()
-    for k, packet in enumerate(packets):
-        writer.writeEvents(packet)
-        time.sleep(max(0.0, start + (k + 1) * PACKET_US / 1e6 - time.monotonic()))
-    print(json.dumps({"took_s": time.monotonic() - start, "n_sent": sum(numbers)}), flush=True)
-    while writer.getQueuedPacketCount():
-        time.sleep(0.001)
-    time.sleep(0.5)
-    os._exit(0)  # the end of a NetworkWriter can block Python
 
 
 def receive(port, method, max_latency_us):
@@ -72,13 +46,11 @@ def main():
     parser.add_argument("--receive", type=int, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.send is not None:
-        send(options.send, options.rates, options.seconds)
+        send(options.send, numbers_of(options.rates, options.seconds))
     if options.receive is not None:
         receive(options.receive, options.method, 1000 * options.max_latency_ms)
         return
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = free_port()
     words = [sys.executable, "-m", "benchmarks.speed.live_overload", *sys.argv[1:]]
     sender = subprocess.Popen([*words, "--send", str(port)], stdout=subprocess.PIPE, text=True)
     sender.stdout.readline()
