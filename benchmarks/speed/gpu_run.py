@@ -21,7 +21,7 @@ import time
 from pathlib import Path
 
 from benchmarks.measure import print_table, report
-from benchmarks.speed.many import chunks_of
+from benchmarks.speed.long_scene import long_events
 
 import evcrisp
 from evcrisp.tensors.devices import torch_device
@@ -47,11 +47,10 @@ def main(arguments=None):
     settings = {"motion": options.motion, "windowing": windowing, "device": options.device}
     with tempfile.TemporaryDirectory(dir=options.folder) as temporary:
         folder = Path(temporary)
-        scene = evcrisp.simulate(duration_us=500_000, noise_hz=5.0, seed=0)
         small, path = folder / "small.aedat4", folder / "long.aedat4"
         n_small = min(options.events, 3_000_000)
-        evcrisp.write(small, chunks_of(scene, n_small))
-        evcrisp.write(path, chunks_of(scene, options.events), compression="none")
+        evcrisp.write(small, long_events("jumping", n_small))
+        evcrisp.write(path, long_events("jumping", options.events), compression="none")
         evcrisp.run(small, folder / "small", **settings)  # compiles
 
         def read():

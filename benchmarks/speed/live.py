@@ -34,14 +34,13 @@ def make_packet(start_us, n):
     return packet
 
 
-def send(port, rate, seconds):
-    """Send events at a rate, when a client has come; print the number and the time taken."""
+def send(port, numbers):
+    """Send packets of 1 ms with these numbers of events, when a client has come; print what was sent."""
     import dv_processing as dv
 
     stream = dv.io.Stream.EventStream(0, "events", "camera", RESOLUTION)
     writer = dv.io.NetworkWriter("127.0.0.1", port, stream)
-    n, n_packets = int(rate * PACKET_US), int(1e6 * seconds / PACKET_US)
-    packets = [make_packet(k * PACKET_US, n) for k in range(n_packets)]
+    packets = [make_packet(k * PACKET_US, n) for k, n in enumerate(numbers)]
     print("listening", flush=True)
     while writer.getClientCount() == 0:
         time.sleep(0.001)
@@ -53,15 +52,26 @@ def send(port, rate, seconds):
     while writer.getQueuedPacketCount():
         time.sleep(0.001)
     time.sleep(0.5)
-    print(json.dumps({"n_sent": n * n_packets, "took_s": took}), flush=True)
+    print(json.dumps({"n_sent": sum(numbers), "took_s": took}), flush=True)
     os._exit(0)  # the end of a NetworkWriter can block Python
+
+
+def numbers_of(rates, seconds):
+    """Return the numbers of events in packets at each rate in turn, million events per second."""
+    n_packets = int(1e6 * seconds / PACKET_US)
+    return [int(rate * PACKET_US) for rate in rates for _ in range(n_packets)]
+
+
+def free_port():
+    """Return a port of this machine that nothing uses."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
 
 
 def measure(method, rate, seconds, more=()):
     """Return the counts and latencies of one rate."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = free_port()
     words = ["-m", "benchmarks.speed.live", "--send", str(port), "--seconds", str(seconds)]
     sender = subprocess.Popen(
         [sys.executable, *words, "--rates", str(rate)], stdout=subprocess.PIPE, text=True
@@ -89,7 +99,7 @@ def main():
     parser.add_argument("--send", type=int, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.send is not None:
-        send(options.send, options.rates[0], options.seconds)
+        send(options.send, numbers_of(options.rates, options.seconds))
     print("rate [M/s]  sent rate [M/s]      sent  received   dropped  p50 [ms]  p95 [ms]")
     for rate in options.rates:
         got = measure(options.method, rate, options.seconds, options.options.split())

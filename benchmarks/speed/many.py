@@ -1,6 +1,7 @@
 """Time of many recordings with one job and with several. Prints JSON.
 
-Command: ``python -m benchmarks.speed.many [--recordings 4] [--events 5000000] [--jobs 2] [--repeats 3]``.
+Command: ``python -m benchmarks.speed.many [--recordings 4] [--events 5000000] [--jobs 2] [--repeats 3]
+[--scene seamless]``.
 
 Compared: `evcrisp.run_many` with ``auto`` and one translation per window, from AEDAT4 files to results
 on disk, with the start of the processes. Cases alternate. The speed-up is the ratio of medians.
@@ -13,27 +14,14 @@ from itertools import islice
 from pathlib import Path
 
 from benchmarks.measure import interleaved, report
+from benchmarks.speed.long_scene import SCENES, long_events
 
 import evcrisp
 
 
-def chunks_of(scene, n_events):
-    """Yield a simulated scene again and again, later each time, until there are enough events."""
-    events, length_us = scene.events.with_signal(None), int(scene.events.t[-1]) + 1
-    n = 0
-    while n < n_events:
-        part = events[: n_events - n]
-        yield evcrisp.Events(
-            x=part.x, y=part.y, t=part.t + n // len(events) * length_us, p=part.p,
-            resolution=part.resolution,
-        )  # fmt: skip
-        n += len(part)
-
-
-def simulate(folder, n_recordings, n_events):
+def simulate(folder, n_recordings, n_events, scene):
     for seed in range(n_recordings):
-        scene = evcrisp.simulate(duration_us=500_000, noise_hz=5.0, seed=seed)
-        evcrisp.write(folder / f"scene{seed}.aedat4", chunks_of(scene, n_events))
+        evcrisp.write(folder / f"scene{seed}.aedat4", long_events(scene, n_events, seed))
 
 
 def contents(folder):
@@ -46,11 +34,12 @@ def main():
     parser.add_argument("--events", type=int, default=5_000_000)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--scene", choices=SCENES, default="seamless")
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary:
         data, out = Path(temporary) / "data", Path(temporary)
         data.mkdir()
-        simulate(data, args.recordings, args.events)
+        simulate(data, args.recordings, args.events, args.scene)
 
         def case(jobs):
             settings = {"motion": "translation", "jobs": jobs, "overwrite": True}

@@ -1,5 +1,6 @@
 """Read plain files, gzip files and members of zip archives in blocks; create zip members."""
 
+import io
 import zipfile
 import zlib
 from collections.abc import Generator, Iterator
@@ -12,6 +13,7 @@ from evcrisp.io.protocol import PACKET_EVENTS, located
 
 BLOCK_BYTES = 1 << 22
 _MEMBER_BLOCK_BYTES = 1 << 16
+_COPY_BYTES = 1 << 18  # stays in the cache of a core
 GZIP_MAGIC = b"\x1f\x8b"
 ZIP_MAGIC = b"PK\x03\x04"
 
@@ -64,6 +66,18 @@ def member_blocks(path: Path, name: str) -> Generator[bytes, None, None]:
         except _MEMBER_ERRORS as e:
             reason = f"member {name!r} is damaged: {str(e) or 'it ends early'}"
             raise FormatError(reason.rstrip("."), offset=n_before) from e
+
+
+def copy_bytes(source: IO[bytes], target: IO[bytes], start: int, end: int) -> None:
+    """Append a range of bytes of a file to another one; raise if it is shorter."""
+    source.seek(start)
+    block = memoryview(bytearray(min(_COPY_BYTES, end - start)))
+    while start < end:
+        n = cast(io.BufferedIOBase, source).readinto(block[: end - start])
+        if not n:
+            raise FormatError("the file is shorter than it states", offset=start)
+        target.write(block[:n])
+        start += n
 
 
 def first_bytes(blocks: Iterator[bytes], n: int) -> bytes:
@@ -153,6 +167,13 @@ def has_member(head: bytes, path: Path, ending: str, n_head: int) -> bool:
             return any(f"/{name}".endswith(ending) for name in archive.namelist())
     except ZIP_ERRORS:
         return ending.lstrip("/").encode() in head[:n_head]
+
+
+def stored_member(name: str) -> zipfile.ZipInfo:
+    """Return the facts of a member without compression, as those of `create_member`."""
+    info = zipfile.ZipInfo(name, _EPOCH)
+    info.external_attr = 0o600 << 16  # permissions that zipfile gives
+    return info
 
 
 def create_member(archive: zipfile.ZipFile, name: str) -> IO[bytes]:

@@ -253,6 +253,18 @@ class SensorDataSink(Sink, Protocol):
         ...
 
 
+class JoiningSink(Sink, Protocol):
+    """A sink that also takes whole files of its writer; see `Writer.joins`."""
+
+    def end_part(self) -> None:
+        """Make the bytes of what follows independent of the events before."""
+        ...
+
+    def append_part(self, path: Path) -> tuple[int, int] | None:
+        """Append the events of a file of the same writer; return its first and last time, us."""
+        ...
+
+
 S = TypeVar("S", bound=Sink)
 
 
@@ -270,6 +282,8 @@ class Writer(Protocol):
     data_first: ClassVar[bool] = False
     #: Whether sensor data can be written between events, in parts.
     interleaves: ClassVar[bool] = False
+    #: Whether files can be joined without decoding them: the sink is a `JoiningSink`.
+    joins: ClassVar[bool] = False
 
     def open(self, path: Path, resolution: tuple[int, int]) -> Sink:
         """Create the file (or folder) at ``path``, which does not exist yet."""

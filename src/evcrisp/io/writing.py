@@ -14,7 +14,14 @@ from evcrisp.core.registry import build
 from evcrisp.core.sensor_data import Frame, Imu, Triggers, shifted
 from evcrisp.core.validation import as_path
 from evcrisp.io.atomic_output import replacing
-from evcrisp.io.protocol import SensorData, SensorDataSink, Sink, Writer, finishing
+from evcrisp.io.protocol import (
+    JoiningSink,
+    SensorData,
+    SensorDataSink,
+    Sink,
+    Writer,
+    finishing,
+)
 from evcrisp.io.recording import Recording
 from evcrisp.io.registry import WRITERS
 
@@ -158,6 +165,11 @@ def _chunks(events: Events | Recording | Iterable[Events]) -> Iterator[Events]:
     return iter(events.chunks() if isinstance(events, Recording) else events)
 
 
+def can_join(writer: Writer) -> bool:
+    """Return whether whole files of a writer can be joined without decoding them."""
+    return getattr(writer, "joins", False)
+
+
 def _keeps_signal(writer: Writer | type[Writer]) -> bool:
     return getattr(writer, "keeps_signal", False)
 
@@ -212,13 +224,31 @@ class ChunkWriter:
     def write(self, chunk: Events) -> None:
         """Append a chunk; raise if it does not continue the ones before."""
         self._check(chunk)
+        self._opened(chunk.resolution).write(chunk)
+        self.n_events += len(chunk)
+
+    def _opened(self, resolution: tuple[int, int]) -> Sink:
+        """Return the sink; the first call opens it."""
         if self._sink is None:
-            opened = self._writer.open(self._path, chunk.resolution)
+            opened = self._writer.open(self._path, resolution)
             self._sink = self._stack.enter_context(finishing(opened))
             if _takes_data_first(self._writer):
                 self._write_sensor_data(cast(SensorDataSink, self._sink))
-        self._sink.write(chunk)
-        self.n_events += len(chunk)
+        return self._sink
+
+    def end_part(self) -> None:
+        """Make the bytes of what follows independent of the events before, if the format can."""
+        if self._sink is not None and can_join(self._writer):
+            cast(JoiningSink, self._sink).end_part()
+
+    def append_part(self, path: Path, resolution: tuple[int, int], *, has_signal: bool) -> None:
+        """Append a whole file of the same writer, which `joins`; its events follow in time."""
+        sink = cast(JoiningSink, self._opened(resolution))
+        if has_signal:
+            self._warn_of_signal()
+        span = sink.append_part(path)
+        if span is not None:
+            self._check_order(*span)
 
     def write_sensor_data(self, data: Imu | Triggers | Frame) -> None:
         """Append sensor data among the events, for writers that interleave; a chunk was written."""
@@ -242,13 +272,22 @@ class ChunkWriter:
             raise EventDataError(f"All chunks must be of one sensor; {found}.")
         if not len(chunk):
             return
-        if self._t_last is not None and chunk.t[0] < self._t_last:
+        self._check_order(int(chunk.t[0]), int(chunk.t[-1]))
+        if chunk.signal is not None:
+            self._warn_of_signal()
+
+    def _check_order(self, t_first: int, t_last: int) -> None:
+        """Raise if events do not follow those before."""
+        if self._t_last is not None and t_first < self._t_last:
             raise EventDataError(
-                f"Chunks must follow each other in time; one starts at {chunk.t[0]} us, after "
+                f"Chunks must follow each other in time; one starts at {t_first} us, after "
                 f"the end of another at {self._t_last} us."
             )
-        self._t_last = int(chunk.t[-1])
-        if chunk.signal is not None and not _keeps_signal(self._writer) and not self._has_warned:
+        self._t_last = t_last
+
+    def _warn_of_signal(self) -> None:
+        """Log once that labels are left out, if they are."""
+        if not _keeps_signal(self._writer) and not self._has_warned:
             self._has_warned = True
             logger.warning(
                 "Format %r does not keep labels (`signal`); they are left out. These do: %s.",

@@ -15,13 +15,11 @@ from numpy.typing import NDArray
 
 import evcrisp
 from evcrisp.core.errors import ConfigError
-from evcrisp.core.events import Events
 from evcrisp.core.live_area import LiveAreaCounter
 from evcrisp.core.types import Floats
 from evcrisp.estimators.contrast_gain import contrast_gain
 from evcrisp.estimators.layers.identities import Identities
 from evcrisp.estimators.result import Estimate
-from evcrisp.io.arrays.npz import NpzPacker
 from evcrisp.io.atomic_output import naming, refuse_inputs
 from evcrisp.io.header_facts import utc_time
 from evcrisp.io.reading import live_area_facts
@@ -157,36 +155,6 @@ class LayersFile(TableFile):
 
 def _doubt_cells(result: Estimate) -> tuple[object, ...]:
     return int(result.reliable), codes_of(result.doubts), f"{result.misfit:.4g}"
-
-
-def label_columns(chunk: LabeledChunk) -> dict[str, NDArray[Any]]:
-    """Return signal, score and confidence of a chunk as they are written."""
-    columns = {"score": chunk.score, "confidence": chunk.confidence}
-    singles = {name: column.astype(np.float32) for name, column in columns.items()}
-    return {"signal": chunk.signal, **singles}
-
-
-class LabelsFile:
-    """Writes labels.npz: signal, score and confidence of every event."""
-
-    def __init__(self, path: Path, resolution: tuple[int, int]) -> None:
-        self._packer = NpzPacker(path)
-        self._resolution = resolution
-
-    def write(self, columns: Mapping[str, NDArray[Any]]) -> None:
-        """Append labels, as `label_columns` returns them."""
-        self._packer.append(columns)
-
-    def finish(self) -> None:
-        """Complete the file; without events it has empty columns."""
-        if not self._packer.names:
-            chunk = LabeledChunk(Events.empty(self._resolution), np.zeros(0), np.zeros(0))
-            self.write(label_columns(chunk))
-        self._packer.pack({})
-
-    def close(self) -> None:
-        """Remove temporary files."""
-        self._packer.remove()
 
 
 #: Attributes of `RunLog` that are added when pieces are joined.

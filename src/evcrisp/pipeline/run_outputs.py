@@ -19,7 +19,7 @@ from evcrisp.io.protocol import Writer
 from evcrisp.io.recording import Recording
 from evcrisp.io.writing import ChunkWriter, writer_like
 from evcrisp.motion import MotionModel
-from evcrisp.pipeline import run_log
+from evcrisp.pipeline import labels_file, run_log
 from evcrisp.pipeline.camera_motion.recorded_camera import camera_for, camera_source
 from evcrisp.pipeline.label_merging import LabeledChunk, LabelMerger
 from evcrisp.pipeline.pieces.estimation import PieceMethod
@@ -121,6 +121,10 @@ class ResultSink(Protocol):
         """Take events with their final labels."""
         ...
 
+    def end_piece(self) -> None:
+        """Take the end of a piece that another one follows."""
+        ...
+
 
 def write_estimates(estimates: Iterator[tuple[int, Estimate]], sink: ResultSink) -> int:
     """Write windows with the number of their piece, and their labels; return the number of pieces."""
@@ -129,6 +133,7 @@ def write_estimates(estimates: Iterator[tuple[int, Estimate]], sink: ResultSink)
         if number != last:  # windows of two pieces share no event
             for chunk in merger.finish():
                 sink.write_labels(chunk)
+            sink.end_piece()
             merger, last = LabelMerger(), number
         sink.write_window(result)
         for chunk in merger.add(result):
@@ -144,7 +149,7 @@ class RunOutputs:
 
     motions: run_log.MotionFile
     layers: run_log.LayersFile
-    labels: run_log.LabelsFile
+    labels: labels_file.LabelsFile
     cleaned: ChunkWriter
     log: run_log.RunLog
     had_results: bool
@@ -161,9 +166,13 @@ class RunOutputs:
 
     def write_labels(self, chunk: LabeledChunk) -> None:
         """Write labels, and the events that are kept."""
-        self.labels.write(run_log.label_columns(chunk))
+        self.labels.write(labels_file.label_columns(chunk))
         self.log.add_labels(chunk)
         self.write_kept(chunk.kept())
+
+    def end_piece(self) -> None:
+        """Make the bytes of the next piece those that it has alone."""
+        self.cleaned.end_part()
 
     def write_kept(self, kept: Events) -> None:
         """Write events of the cleaned recording."""
@@ -185,6 +194,7 @@ def open_outputs(
     # Where the summary is, the other files belong to it.
     names = ("summary.json", "layers.csv", "motion.csv", "labels.npz", setup.clean_name)
     had_results = run_log.has_results(folder, names, recording, overwrite=overwrite)
+    expected = recording.resolution, recording.n_indexed
     with ExitStack() as stack:
         stack.enter_context(making_folder(folder))
         summary_path, layers_path, motion_path, labels_path, clean_path = (
@@ -194,7 +204,7 @@ def open_outputs(
         with (
             closing(run_log.MotionFile(motion_path, model)) as motions,
             closing(run_log.LayersFile(layers_path)) as layers,
-            closing(run_log.LabelsFile(labels_path, recording.resolution)) as labels,
+            closing(labels_file.LabelsFile(labels_path, *expected)) as labels,
             ChunkWriter(clean_path, setup.writer, sensor_data_from=recording) as cleaned,
         ):
             outputs = RunOutputs(

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 from contextlib import suppress
+from queue import SimpleQueue
 from typing import IO, Any, cast
 
 from evcrisp.core.errors import EvError
@@ -35,6 +36,7 @@ class BackgroundSearch:
         self._method, self._pace = method, pace
         self._process: subprocess.Popen[bytes] | None = None
         self._is_ready, self._is_busy, self._is_closed = threading.Event(), False, False
+        self._requests: SimpleQueue[Any] = SimpleQueue()
         self._found: Estimate | None = None
         self._failure: str | None = None
         self._lock = threading.Lock()
@@ -54,8 +56,11 @@ class BackgroundSearch:
                 # Ctrl+C reaches the whole group of the terminal; only this process handles it.
                 start_new_session=os.name == "posix",
             )
-            self._send(data)
-            threading.Thread(target=self._receive, args=(self._process,), daemon=True).start()
+            _send(self._process, data)
+            self._requests = SimpleQueue()
+            for work in (self._receive, self._pass_on):
+                arguments = self._process, self._requests
+                threading.Thread(target=work, args=arguments, daemon=True).start()
         if wait:
             self._is_ready.wait(_START_S)
 
@@ -70,7 +75,7 @@ class BackgroundSearch:
         if self._is_busy or self._found is not None or not self._is_ready.is_set():
             return
         self._is_busy = True
-        self._send(pickle.dumps((window, resolution), protocol=pickle.HIGHEST_PROTOCOL))
+        self._requests.put((window, resolution))
 
     def found(self) -> Estimate | None:
         """Return an estimate that has come since the last call; raise if the method failed."""
@@ -87,14 +92,12 @@ class BackgroundSearch:
             self._process.kill()
             _end(self._process)
 
-    def _send(self, data: bytes) -> None:
-        assert self._process is not None
-        pipe = cast(IO[bytes], self._process.stdin)
-        with suppress(OSError):  # it has ended; `_receive` notes it
-            pipe.write(len(data).to_bytes(8, "little") + data)
-            pipe.flush()
+    def _pass_on(self, process: subprocess.Popen[bytes], requests: SimpleQueue[Any]) -> None:
+        """Send windows to the process, which takes longer than a pipe holds; None ends the thread."""
+        while (request := requests.get()) is not None:
+            _send(process, pickle.dumps(request, protocol=pickle.HIGHEST_PROTOCOL))
 
-    def _receive(self, process: subprocess.Popen[bytes]) -> None:
+    def _receive(self, process: subprocess.Popen[bytes], requests: SimpleQueue[Any]) -> None:
         """Take estimates from the process; the thread ends with it."""
         pipe = cast(IO[bytes], process.stdout)
         with pipe:
@@ -112,11 +115,19 @@ class BackgroundSearch:
                         self._found, cost_s = content
                         self._pace.note(cost_s, len(self._found.window.events))
                         self._is_busy = False
+        requests.put(None)
         if not self._is_closed:
             logger.warning("The search for motions ended unexpectedly; it is started again.")
             _end(process)
             self._is_ready.clear()
             self._is_busy, self._process = False, None
+
+
+def _send(process: subprocess.Popen[bytes], data: bytes) -> None:
+    pipe = cast(IO[bytes], process.stdin)
+    with suppress(OSError, ValueError):  # it has ended; `_receive` notes it
+        pipe.write(len(data).to_bytes(8, "little") + data)
+        pipe.flush()
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:

@@ -11,6 +11,8 @@ T = TypeVar("T")
 class BoundedQueue(Generic[T]):
     """Queue of items with sizes. When it is full, the oldest items are dropped, or `put` waits.
 
+    `grow` makes it larger, up to ``largest_size``.
+
     >>> queue = BoundedQueue[str](max_size=10)
     >>> for word in ("old", "newer", "newest"):
     ...     queue.put(word, len(word))
@@ -19,9 +21,12 @@ class BoundedQueue(Generic[T]):
     (['newest'], 8)
     """
 
-    def __init__(self, max_size: int, *, can_wait: bool = False) -> None:
+    def __init__(
+        self, max_size: int, *, can_wait: bool = False, largest_size: int | None = None
+    ) -> None:
         self.dropped_size = 0
         self._max_size, self._can_wait = max_size, can_wait
+        self._largest_size = max_size if largest_size is None else largest_size
         self._items: deque[tuple[T, int]] = deque()
         self._size = 0
         self._is_ended = False
@@ -41,6 +46,16 @@ class BoundedQueue(Generic[T]):
             self._items.append((item, size))
             self._size += size
             self._changed.notify_all()
+
+    def grow(self, size: int) -> None:
+        """Accept items of this size together, or of the largest one, from now on."""
+        with self._changed:
+            self._max_size = max(self._max_size, min(size, self._largest_size))
+
+    @property
+    def max_size(self) -> int:
+        """Size of the items that it accepts."""
+        return self._max_size
 
     def end(self) -> None:
         """Accept no more items; the iteration ends after those in the queue."""

@@ -184,9 +184,13 @@ class WindowCleaning:
                 stream, tracker.speed_px_s, joins_rest=not in_time
             ):
                 n_inside += len(window.events)
+                packets.make_room(len(window.events))
                 window = replace(window, index=n_before + window.index)
                 if in_time and self._beside is not None:
-                    yield self._label_in_time(tracker, window, packets.lag_s, self._beside)
+                    part = self._label_in_time(tracker, window, packets.lag_s, self._beside)
+                    yield part
+                    if part.effort is Effort.REUSED:  # its labels are out
+                        self._beside.offer(window, resolution)
                 else:
                     result = tracker.estimate(window, 0 if in_time else full_us)
                     yield self._part(window, result, Effort.FULL, result)
@@ -214,7 +218,6 @@ class WindowCleaning:
             self._pace.note(time.monotonic() - start, len(window.events))
             return self._part(window, result, Effort.FULL, result)
         result = tracker.relabel(window, by_one_motion=lag_s > SLACK_S)
-        beside.offer(window, tracker.resolution)
         return self._part(window, result, Effort.REUSED, found)
 
     def _part(

@@ -31,8 +31,8 @@ from evcrisp.streaming.summary import LiveSummary
 
 logger = logging.getLogger(__name__)
 
-#: Events that wait for the method, by default: 12 MB.
-MAX_WAITING_EVENTS = 1_000_000
+#: Events that wait for the method, unless its windows are longer (13 MB), and the largest number (104 MB).
+WAITING_EVENTS, MOST_WAITING_EVENTS = 1_000_000, 8_000_000
 
 #: Packets whose latency is part of a state.
 _NEWEST_PACKETS = 500
@@ -54,7 +54,7 @@ def live(
     windowing: Windowing | None = None,
     speed: float | str = 1.0,
     resolution: tuple[int, int] | None = None,
-    max_waiting_events: int = MAX_WAITING_EVENTS,
+    max_waiting_events: int | None = None,
     full_search: bool = False,
     reconnect: bool = False,
     bind: str | None = None,
@@ -84,8 +84,9 @@ def live(
         Speed of a recording; "max" is as fast as the method allows.
     resolution : (int, int), optional
         Sensor size, px, for sources that do not state it.
-    max_waiting_events : int
-        Events that may wait for the method. When more arrive, the oldest are dropped.
+    max_waiting_events : int, optional
+        Events that may wait for the method. When more arrive, the oldest are dropped. Default: a
+        million, or those of two of its longest windows so far, at most eight million.
     full_search : bool
         Search the motion of every window, however late its labels come. By default, windows for
         which there is no time get the motions that were found last. Recordings
@@ -117,7 +118,8 @@ def live(
     >>> summary.n_events == len(scene.events), summary.n_kept == kept, summary.n_dropped
     (True, True, 0)
     """
-    check_number("max_waiting_events", max_waiting_events, 1, whole=True)
+    if max_waiting_events is not None:
+        check_number("max_waiting_events", max_waiting_events, 1, whole=True)
     cleaning = cleaning_by(method, motion, camera, windowing, full_search=full_search, **params)
     given = (sinks,) if isinstance(sinks, str) or not isinstance(sinks, Sequence) else sinks
     with ExitStack() as stack:
@@ -160,13 +162,17 @@ class _Session:
         self,
         source: LiveSource,
         sinks: list[LiveSink],
-        max_waiting: int,
+        max_waiting: int | None,
         stop: threading.Event,
         on_state: Callable[[LiveSummary], None] | None = None,
     ) -> None:
         self._on_state, self._cleaning, self._start_s = on_state, None, 0.0
         self._source, self._sinks, self._stop = source, sinks, stop
-        self._queue = BoundedQueue[tuple[Events, float]](max_waiting, can_wait=source.can_wait)
+        self._queue = BoundedQueue[tuple[Events, float]](
+            WAITING_EVENTS if max_waiting is None else max_waiting,
+            can_wait=source.can_wait,
+            largest_size=MOST_WAITING_EVENTS if max_waiting is None else None,
+        )
         self._packets = PacketStream(self._queue)
         self._n_events = self._n_labeled = self._n_kept = self._n_windows = 0
         self._n_searched = 0

@@ -13,6 +13,8 @@ from evcrisp.streaming.bounded_queue import BoundedQueue
 
 #: Packets whose latency is kept: the newest.
 _MAX_LATENCIES = 100_000
+#: Events that wait, in windows: a method that is fast enough on average may take twice as long at times.
+_WINDOWS_THAT_WAIT = 2
 #: Time that a packet may be late before the wall clock ends a window without it, s.
 _LATE_S = 0.010
 
@@ -48,6 +50,10 @@ class PacketStream:
             events, self._newest_s = found
             self._waiting.append((int(events.t[-1]), self._newest_s))
             yield events
+
+    def make_room(self, n_window: int) -> None:
+        """Let as many events wait as come while a window of this length gets its labels, or twice as many."""
+        self._queue.grow(_WINDOWS_THAT_WAIT * n_window)
 
     @property
     def lag_s(self) -> float:

@@ -6,6 +6,7 @@ import sys
 import time
 from contextlib import suppress
 from dataclasses import replace
+from pathlib import Path
 from typing import IO, Any
 
 from evcrisp.core.errors import EvError
@@ -13,16 +14,24 @@ from evcrisp.pipeline.tracking import Tracker
 
 #: Labels come first: this process has a lower priority.
 _NICENESS = 5
+_AUTOGROUP = Path("/proc/self/autogroup")
 
 
 def run() -> None:
     """Answer windows on standard input until it ends."""
     pipe, out = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what a method prints must not mix with the answers
-    with suppress(AttributeError, OSError):
-        os.nice(_NICENESS)
+    _lower_priority()
     with suppress(BrokenPipeError):
         _answer(pipe, out)
+
+
+def _lower_priority() -> None:
+    with suppress(AttributeError, OSError):
+        os.nice(_NICENESS)
+    # Linux may schedule sessions as groups, within which alone a priority counts; this process has its own.
+    with suppress(OSError):
+        _AUTOGROUP.write_text(str(_NICENESS))
 
 
 def _answer(pipe: IO[bytes], out: IO[bytes]) -> None:

@@ -1,5 +1,6 @@
 """Labels come in time: windows that the wall clock ends, motions that are reused, warm kernels."""
 
+import importlib
 import json
 import os
 import signal
@@ -7,6 +8,7 @@ import subprocess
 import sys
 import threading
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -201,6 +203,26 @@ def test_search_that_is_killed_is_started_again(never_in_time, wait_until):
     assert not beside.is_busy
     beside.start(wait=True)
     made.close()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_search_has_a_lower_priority_than_labels():
+    made = cleaning_module.cleaning_by("auto")
+    made._beside.start(wait=True)
+    process = Path(f"/proc/{made._beside._process.pid}")
+    niceness = int((process / "stat").read_text().rpartition(")")[2].split()[16])
+    made.close()
+    assert niceness == min(os.nice(0) + 5, 19)
+
+
+def test_search_lowers_the_priority_of_its_group(monkeypatch, tmp_path):
+    module = importlib.import_module("evcrisp.streaming.search_process")
+    monkeypatch.setattr(module, "_AUTOGROUP", tmp_path / "autogroup")
+    monkeypatch.setattr(os, "nice", lambda n: n)
+    module._lower_priority()
+    assert (tmp_path / "autogroup").read_text() == "5"
+    monkeypatch.setattr(module, "_AUTOGROUP", tmp_path / "absent" / "autogroup")
+    module._lower_priority()  # other systems
 
 
 def test_full_search_reuses_nothing(never_in_time, start_live, scene):

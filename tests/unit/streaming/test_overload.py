@@ -1,6 +1,8 @@
 """Overload and damage: bounded memory, the newest events are kept, counts are true."""
 
+import importlib
 import io
+import itertools
 import threading
 
 import numpy as np
@@ -135,3 +137,100 @@ def test_late_packet_is_skipped_and_new_clock_continues():
     assert stream.accept(columns(20, 50)).t.tolist() == [5_000_100, 5_000_130]
     assert stream.accept(columns(60)).t.tolist() == [5_000_140]
     assert (counts.n_damaged, counts.n_clock_restarts) == (1, 1)
+
+
+class Lockstep:
+    """A source that sends groups of packets; the test says when the next one comes."""
+
+    name, can_wait = "lockstep", False
+
+    def __init__(self, groups):
+        self.counts, self.groups = SourceCounts(), groups
+        self.turns = [threading.Event() for _ in groups]
+        self.n_sent = 0
+
+    def open(self):
+        return self.groups[0].resolution
+
+    def chunks(self):
+        for turn, group in zip(self.turns, self.groups, strict=True):
+            assert turn.wait(60)
+            for first in range(0, len(group), 100):
+                yield group[first : first + 100]
+            self.n_sent += 1
+
+    def close(self):
+        for turn in self.turns:
+            turn.set()
+
+
+def groups_of(events, ends):
+    return [events[a:b] for a, b in itertools.pairwise((0, *ends))]
+
+
+def test_windows_longer_than_the_queue_make_room_for_two(make_events, wait_until, monkeypatch):
+    module = importlib.import_module("evcrisp.streaming.live")
+    monkeypatch.setattr(module, "WAITING_EVENTS", 3100)
+    events = make_events(13_000, resolution=(80, 60))
+    source = Lockstep(groups_of(events, (3100, 9000, 12_100, 13_000)))
+    source.turns[0].set()
+    parts = []
+
+    def work(part):
+        parts.append(part)
+        if len(parts) == 1:  # 5900 events come while the first window gets its labels
+            source.turns[1].set()
+            wait_until(lambda: source.n_sent == 2)
+        source.turns[min(len(parts), 3)].set()
+
+    summary = evcrisp.live(
+        source, method="auto", motion="translation", on_part=work,
+        windowing=evcrisp.Windowing(window_events=3000),
+    )  # fmt: skip
+    assert (summary.n_events, summary.n_dropped, summary.n_labeled) == (13_000, 0, 13_000)
+
+
+def test_room_is_bounded():
+    queue = BoundedQueue(500, largest_size=2000)
+    queue.grow(10**9)
+    assert queue.max_size == 2000
+    fixed = BoundedQueue(500)
+    fixed.grow(10**9)
+    assert fixed.max_size == 500
+
+
+def test_windows_recover_from_overload(make_events, start_live, wait_until):
+    """While the third window is held up, sixty times what may wait comes; then the load falls."""
+    window, waiting = 1000, 2000
+    before = [window * k + 100 for k in range(1, 4)]
+    overload = before[-1] + 60 * waiting
+    after = [overload + window * k for k in range(1, 11)]
+    events = make_events(after[-1], resolution=(80, 60))
+    source = Lockstep(groups_of(events, (*before, overload, *after)))
+    is_free, parts = threading.Event(), []
+
+    def work(part):
+        parts.append(part)
+        if len(parts) == 3:
+            assert is_free.wait(60)
+
+    session = start_live(
+        source, method="auto", motion="translation", on_part=work, max_waiting_events=waiting,
+        windowing=evcrisp.Windowing(window_events=window),
+    )  # fmt: skip
+    for number in range(1, 4):
+        source.turns[number - 1].set()
+        wait_until(lambda number=number: len(parts) == number)
+    source.turns[3].set()
+    wait_until(lambda: source.n_sent == 4)
+    is_free.set()
+    wait_until(lambda: len(parts) == 5)  # two windows have waited
+    for number in range(4, 14):  # each window gets its labels before the next one comes
+        source.turns[number].set()
+        wait_until(lambda number=number: len(parts) == number + 2)
+    summary = session.result()
+    assert summary.n_dropped in (59 * waiting, 59 * waiting + 100)
+    assert summary.n_labeled + summary.n_dropped == summary.n_events == after[-1]
+    labeled = Events.concatenate([part.events for part in parts])
+    newest = events[overload - waiting :]  # what waited, and all that came later
+    assert labeled[len(labeled) - len(newest) :].equals(newest)

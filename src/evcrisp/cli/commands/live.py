@@ -66,9 +66,9 @@ class SpeedType(click.ParamType):
 )
 @options.option(
     "--max-waiting max_waiting_events",
-    "Events that may wait for the method. When more arrive, the oldest are dropped.",
+    "Events that may wait for the method. When more arrive, the oldest are dropped. Default: a million, "
+    "or those of two windows, at most eight million.",
     click.IntRange(1, 10**9),
-    default=1_000_000,
 )
 @click.option(
     "--full-search",

@@ -17,13 +17,14 @@ from xml.sax.saxutils import escape
 import numpy as np
 from numpy.typing import NDArray
 
-from evcrisp.core.errors import ConfigError
+from evcrisp.core.errors import ConfigError, FormatError
 from evcrisp.core.events import Events
 from evcrisp.core.registry import lookup
 from evcrisp.core.sensor_data import STANDARD_GRAVITY_M_S2, Frame, Imu, Triggers
 from evcrisp.io.aedat import aedat4_packets
 from evcrisp.io.aedat.aedat4_packets import EVENTS, FRAMES, IMU, MAGIC, TRIGGERS
 from evcrisp.io.aedat.aedat4_sensor_data import OPENCV_DEPTHS
+from evcrisp.io.byte_blocks import copy_bytes
 from evcrisp.io.compression import Codec, Lz4Frame, Stored, Zstd
 from evcrisp.io.protocol import Writer, slices
 
@@ -206,8 +207,8 @@ _CODECS: dict[str, tuple[int, Callable[..., Codec]]] = {
 #: Larger packets are hardly faster, and make playback coarser.
 _EVENTS_PER_PACKET = 16_384
 _SAMPLES_PER_PACKET = 1024
-#: Position, stream, size, number of elements, first and last time of a packet.
-_ROW_LENGTH = 6
+#: What the data table states of a packet, in the order of `PacketList`.
+_ROW = ("position", "stream", "size", "n_elements", "t_first", "t_last")
 #: Limit of signed 16-bit coordinates.
 _MAX_SIDE_PX = 32_768
 
@@ -267,11 +268,30 @@ class _Aedat4Sink:
         for frame in frames:
             self._write_packet(1, memoryview(build_frame(frame)), np.array([frame.t]))
 
+    def end_part(self) -> None:
+        self._flush_events()
+
+    def append_part(self, path: Path) -> tuple[int, int] | None:
+        self._flush_events()
+        with path.open("rb") as file:
+            size = path.stat().st_size
+            header = aedat4_packets.read_header(file, size)
+            packets = aedat4_packets.read_table(file, header, size)
+            if packets is None:
+                raise FormatError("the data table is damaged", path=path)
+            first = header.first_packet
+            rows = np.column_stack([getattr(packets, name) for name in _ROW])
+            rows[:, 0] += self._position - first
+            self._rows.frombytes(rows.tobytes())
+            self._position += header.table_position - first
+            copy_bytes(file, self._file, first, header.table_position)
+        return (int(packets.t_first[0]), int(packets.t_last[-1])) if len(rows) else None
+
     def finish(self) -> None:
         """Write the data table and the final header, and close the file."""
         try:
             self._flush_events()
-            rows = np.array(self._rows, np.int64).reshape(-1, _ROW_LENGTH)
+            rows = np.array(self._rows, np.int64).reshape(-1, len(_ROW))
             names = ("position", "n_elements", "t_first", "t_last")
             columns = {name: rows[:, i] for i, name in zip((0, 3, 4, 5), names, strict=True)}
             columns["packet"] = rows[:, 1:3]
@@ -335,6 +355,7 @@ class Aedat4Writer(Writer):
     suffixes = (".aedat4",)
     keeps = ("imu", "triggers", "frames")
     interleaves = True
+    joins = True
 
     compression: str = "lz4"
     level: int | None = None

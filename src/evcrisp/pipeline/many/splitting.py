@@ -51,7 +51,8 @@ class PieceTask(RunTask):
             if self.is_copied:
                 chunks = stored_events(copy, "events", recording.resolution)
             part = events_of_piece(ordered_chunks(chunks), piece)
-            with open_piece(_results(scratch, piece), piece, setup.model) as sink:
+            folder = _results(scratch, piece)
+            with open_piece(folder, piece, setup.model, setup.writer) as sink:
                 write_estimates(((piece.number, r) for r in setup.method.estimates(part)), sink)
             if recording.damage is not None:
                 raise recording.damage

@@ -15,8 +15,10 @@ from numpy.typing import NDArray
 from evcrisp.core.events import Events
 from evcrisp.estimators.result import Estimate
 from evcrisp.io.atomic_output import naming
+from evcrisp.io.protocol import Writer
+from evcrisp.io.writing import ChunkWriter, can_join
 from evcrisp.motion import MotionModel
-from evcrisp.pipeline import run_log
+from evcrisp.pipeline import labels_file, run_log
 from evcrisp.pipeline.label_merging import LabeledChunk
 from evcrisp.pipeline.pieces.plan import Piece
 from evcrisp.pipeline.window_objects import WindowObjects
@@ -25,8 +27,11 @@ _EVENTS = {"x": "<u2", "y": "<u2", "t": "<i8", "p": "|b1", "signal": "|b1"}
 _LABELS = {"signal": "|b1", "score": "<f4", "confidence": "<f4"}
 _FACTS = "piece.json"
 
-#: Rows that are read at a time.
-_CHUNK = 1 << 20
+#: Kept events, if files of their format can be joined; otherwise they are columns.
+_CLEAN = "kept.clean"
+
+#: Rows that are read at a time: columns that stay in the cache of a core.
+_CHUNK = 1 << 16
 
 
 @dataclass(slots=True)
@@ -84,14 +89,40 @@ def stored_events(folder: Path, kind: str, resolution: tuple[int, int]) -> Itera
         yield Events.trusted(x, y, t, p, resolution, rows.get("signal"))
 
 
+class _KeptEvents:
+    """The kept events of a piece: a file as that of the results if such files can be joined, or columns."""
+
+    def __init__(self, folder: Path, writer: Writer) -> None:
+        self.has_signal = False
+        self._stack = ExitStack()
+        self._columns: RawColumns | None = None
+        self._file: ChunkWriter | None = None
+        if can_join(writer):
+            self._file = self._stack.enter_context(ChunkWriter(folder / _CLEAN, writer))
+        else:
+            self._columns = self._stack.enter_context(closing(RawColumns(folder, "kept")))
+
+    def append(self, events: Events) -> None:
+        """Append events."""
+        self.has_signal |= events.signal is not None and len(events) > 0
+        if self._columns is not None:
+            self._columns.append(event_rows(events))
+        if self._file is not None:
+            self._file.write(events)
+
+    def close(self) -> None:
+        """Complete the files."""
+        self._stack.close()
+
+
 class PieceSink:
     """Takes the results of a piece, and stores them in a folder."""
 
-    def __init__(self, folder: Path, piece: Piece, model: MotionModel) -> None:
+    def __init__(self, folder: Path, piece: Piece, model: MotionModel, writer: Writer) -> None:
         self._piece = piece
         self.log = run_log.RunLog(model)
         self.motions = run_log.MotionFile(folder / "motion.csv", model)
-        self.labels, self.kept = RawColumns(folder, "labels"), RawColumns(folder, "kept")
+        self.labels, self._kept = RawColumns(folder, "labels"), _KeptEvents(folder, writer)
         self._objects_path = folder / "objects.jsonl"
         self._objects = self._objects_path.open("w", encoding="utf-8")
         self._n_before_mark = self._n_at_mark = 0
@@ -106,15 +137,18 @@ class PieceSink:
     def write_labels(self, chunk: LabeledChunk) -> None:
         """Store labels, and the events that are kept."""
         self.log.add_labels(chunk)
-        self.labels.append(run_log.label_columns(chunk))
-        self.kept.append(event_rows(chunk.kept()))
+        self.labels.append(labels_file.label_columns(chunk))
+        self._kept.append(chunk.kept())
         first, last = (np.searchsorted(chunk.events.t, self._piece.t_mark, s) for s in ("left", "right"))  # fmt: skip
         self._n_before_mark += int(first)
         self._n_at_mark += int(last - first)
 
+    def end_piece(self) -> None:
+        """Do nothing: a sink takes one piece."""
+
     def close(self) -> None:
         """Close the files."""
-        for file in (self.motions, self.labels, self.kept, self._objects):
+        for file in (self.motions, self.labels, self._kept, self._objects):
             file.close()
 
     def facts(self) -> dict[str, Any]:
@@ -123,17 +157,20 @@ class PieceSink:
             "piece": asdict(self._piece),
             "n_before_mark": self._n_before_mark,
             "n_at_mark": self._n_at_mark,
+            "has_signal": self._kept.has_signal,
             "log": self.log.state(),
         }
 
 
 @contextmanager
-def open_piece(folder: Path, piece: Piece, model: MotionModel) -> Generator[PieceSink, None, None]:
+def open_piece(
+    folder: Path, piece: Piece, model: MotionModel, writer: Writer
+) -> Generator[PieceSink, None, None]:
     """Open a folder for the results of a piece; it has its name when the block succeeds."""
     temporary = folder.with_name(f".part-{secrets.token_hex(8)}")
     temporary.mkdir(parents=True)
     try:
-        with closing(PieceSink(temporary, piece, model)) as sink:
+        with closing(PieceSink(temporary, piece, model, writer)) as sink:
             yield sink
         (temporary / _FACTS).write_text(json.dumps(sink.facts()))
         shutil.rmtree(folder, ignore_errors=True)
@@ -180,6 +217,10 @@ class StoredPiece:
         """Yield columns of labels."""
         return RawColumns.read(self.folder, "labels", _LABELS)
 
-    def kept(self, resolution: tuple[int, int]) -> Iterator[Events]:
-        """Yield the events that are kept."""
-        return stored_events(self.folder, "kept", resolution)
+    def write_kept(self, cleaned: ChunkWriter, resolution: tuple[int, int]) -> None:
+        """Write the events that are kept."""
+        if (path := self.folder / _CLEAN).exists():
+            cleaned.append_part(path, resolution, has_signal=self.facts["has_signal"])
+            return
+        for events in stored_events(self.folder, "kept", resolution):
+            cleaned.write(events)

@@ -38,8 +38,7 @@ class PieceJoin:
             out.layers.write_window(window)
         for columns in stored.labels():
             out.labels.write(columns)
-        for events in stored.kept(self._resolution):
-            out.write_kept(events)
+        stored.write_kept(out.cleaned, self._resolution)
         out.log.merge(stored.facts["log"])
         self._n_joined += 1
 
