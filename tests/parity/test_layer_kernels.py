@@ -77,6 +77,14 @@ def test_contrast_volume_with_a_scale_that_rounds_equals_oracle():
     np.testing.assert_allclose(found, wanted, **SINGLE)
 
 
+@pytest.mark.parametrize("n", [65_535, 65_536, 70_000])
+def test_contrast_volume_of_one_crowded_pixel_equals_its_pairs(n):
+    x, y, tau, p = (np.full(n, value) for value in np.zeros(4, np.float32))
+    found = volume_of((x, y, tau, p.astype(np.uint8)), [(0.0, 0.0)], 0.0)
+    assert found[0, 0, 0] == pytest.approx(n * (n - 1.0) - n * n / 64.0, rel=1e-6)
+    assert np.count_nonzero(found) == 1
+
+
 def test_contrast_volume_is_zero_without_events():
     assert (volume_of(columns(0), SHIFTS) == 0.0).all()
 
