@@ -13,6 +13,9 @@ _DIAGONAL = 0.7
 
 _N_NEIGHBORS = 10
 
+#: What rounding can change in differences of gains.
+_ROUNDING = 0.1
+
 
 @njit
 def choose_motions(gain, cost, handicap, agreement, first_sweeps, n_sweeps, is_used, label):
@@ -59,7 +62,7 @@ def choose_motions(gain, cost, handicap, agreement, first_sweeps, n_sweeps, is_u
     )
     labels = np.empty(n_cells, np.int16)
     while True:
-        _sweep(flat, agreement, first_sweeps, top, place, around, is_due, bordered)
+        _sweep(flat, agreement, first_sweeps, top, lead, place, around, is_due, bordered)
         if n_used == 1:
             break
         # Without the agreement of neighbors, chance alone would give every motion some cells.
@@ -75,7 +78,7 @@ def choose_motions(gain, cost, handicap, agreement, first_sweeps, n_sweeps, is_u
             if labels[i] == least:
                 bordered[place[i]] = top[i]
                 _mark_around(is_due, place[i], around)
-    _sweep(flat, agreement, n_sweeps, top, place, around, is_due, bordered)
+    _sweep(flat, agreement, n_sweeps, top, lead, place, around, is_due, bordered)
     out = label.reshape(-1)
     for i in range(n_cells):
         out[i] = bordered[place[i]]
@@ -159,7 +162,7 @@ def _mark_around(is_due, at, around):
 
 
 @njit
-def _sweep(gain, agreement, n_sweeps, top, place, around, is_due, bordered):
+def _sweep(gain, agreement, n_sweeps, top, lead, place, around, is_due, bordered):
     """Visit the cells that are due: all at first, then those with a neighbor that has changed."""
     votes = np.zeros(gain.shape[0] + 1)
     for _ in range(n_sweeps):
@@ -173,7 +176,11 @@ def _sweep(gain, agreement, n_sweeps, top, place, around, is_due, bordered):
             n_other = 0
             for q in range(_N_NEIGHBORS):
                 n_other += bordered[np.uint32(at + around[q])] != held
-            if n_other == 0 and top[i] == held:
+            # Every neighbor with the label counts for it, at least as a diagonal one; all others count at
+            # most 1 each for one label.
+            behind = -lead[i] if top[i] == held else gain[top[i], i] - gain[held, i]
+            ahead = agreement * (_N_NEIGHBORS * _DIAGONAL - (1.0 + _DIAGONAL) * n_other)
+            if (n_other == 0 and top[i] == held) or ahead > behind + _ROUNDING:
                 continue
             best = _best_label(gain, agreement, top[i], i, at, around, bordered, votes)
             if held != best:
