@@ -334,6 +334,8 @@ class MotionFinder:
         evidence = layer_evidence(prepared, found, self._false_alarm)
         final = layered_estimate(window, prepared, found, evidence)
         both = BothLabels.of(final, evidence)
+        if both.by_motion is final:
+            return both
         layer = _layer_of(prepared, found, both.by_motion.signal)
         return replace(both, by_motion=replace(both.by_motion, layer=layer))
 
@@ -383,8 +385,7 @@ def layered_estimate(
 
 def _layer_of(prepared: LayerWindow, found: FoundLayers, signal: Bools) -> NDArray[np.int16]:
     """Return the layer of each event; -1 for noise."""
-    layer = np.where(signal, found.label.reshape(-1)[prepared.cell], np.int16(-1))
-    return layer.astype(np.int16)
+    return np.where(signal, found.label.reshape(-1).take(prepared.cell), np.int16(-1))
 
 
 def _warnings(found: FoundLayers, signal: Bools) -> tuple[str, ...]:

@@ -51,10 +51,13 @@ def propose(window: LayerWindow) -> list[Floats]:
     # Cells are centered on the view, as in `_volume`.
     column = ((window.x - middle_x) / cell_px + 0.5 * best.shape[1]).astype(np.intp)
     row = ((window.y - middle_y) / cell_px + 0.5 * best.shape[0]).astype(np.intp)
-    choice = best[row, column]
+    choice = np.where(window.supporting, best.astype(np.int16)[row, column], np.int16(len(chosen)))
+    # Numbers of 16 bits are sorted in linear time.
+    order = np.argsort(choice, kind="stable")
+    ends = np.cumsum(np.bincount(choice, minlength=len(chosen)))
     motions: list[Floats] = []
     for k, shift in enumerate(shifts[chosen].astype(np.float64)):
-        events = np.flatnonzero((choice == k) & window.supporting)
+        events = order[ends[k - 1] if k else 0 : ends[k]]
         if events.size < MIN_EVENTS * window.share:
             continue
         events = window.some(events, _FIT_EVENTS)
