@@ -1,5 +1,6 @@
 """Models of one motion on which all layers of a window may lie."""
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -52,12 +53,12 @@ def common_models(
     window: LayerWindow,
     found: FoundLayers,
     signal: Bools,
-    contrasts: list[LayerContrast],
+    contrasts: Callable[[], list[LayerContrast]],
     camera: Camera | None = None,
 ) -> list[Start]:
     """Return the models that the motions of all signal events may share, simplest first.
 
-    ``contrasts`` are those of `layer_contrasts`.
+    ``contrasts`` returns those of `layer_contrasts`.
     """
     chosen = np.flatnonzero(signal)
     if chosen.size < 16:
@@ -83,7 +84,7 @@ def common_models(
         starts += _affine_starts(field, x - center_x, y - center_y, resolution)
     else:
         starts += _largest_starts(layer, x - center_x, y - center_y, moved, resolution)
-    if starts and contradicts(window, contrasts, *starts[-1]):
+    if starts and contradicts(window, contrasts(), *starts[-1]):
         starts = []
     simpler: list[Start] = []
     if len(found) == 1:  # an affine motion may slide along edges without end; these hardly can

@@ -13,6 +13,7 @@ After a window with layers, the next one starts from their motions.
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cache, partial
 from typing import Any, Protocol, cast
 
 import numpy as np
@@ -181,14 +182,15 @@ class MotionFinder:
         misfit = misfit_of(layered.by_motion)
         if wanted.name == "auto":
             signal = layered.by_motion.signal
-            contrasts = layer_contrasts(prepared, found, signal)
+            # Needed where a model may explain all layers.
+            contrasts = cache(partial(layer_contrasts, prepared, found, signal))
             starts = common_models(prepared, found, signal, contrasts, wanted.camera)
             if one is not None and one.final.motion.name != "translation":
                 starts.insert(0, Start(one.final.motion, None))  # its estimate is known
 
             def as_sharp(result: Estimate) -> bool:
                 theta = result.theta * prepared.indexed.data.duration_s
-                return is_as_sharp(prepared, contrasts, result.motion, theta)
+                return is_as_sharp(prepared, contrasts(), result.motion, theta)
 
             single = self._single(window, starts, found, one, misfit, as_sharp)
             if single is not None:
