@@ -10,16 +10,19 @@ from tests.oracles.layers import cells as plain_cells
 from tests.oracles.layers import contrast_volume as plain_volume
 from tests.oracles.layers import grouping as plain_grouping
 from tests.oracles.layers import local_misfit as plain_misfit
+from tests.oracles.layers import motion_support as plain_support
 from tests.oracles.layers import placement as plain_placement
 from tests.oracles.layers import regions as plain_regions
 from tests.oracles.layers import short_support as plain_short
 
+from evcrisp.kernels.auto.self_support import Links, link_events
 from evcrisp.kernels.auto.support import MapPoints
 from evcrisp.kernels.layers import affine_fit, cells, placement
 from evcrisp.kernels.layers.choice import choose_motions
 from evcrisp.kernels.layers.contrast_volume import contrast_volume, raised_contrast
 from evcrisp.kernels.layers.grouping import group_by_layer
 from evcrisp.kernels.layers.local_misfit import count_noise, local_terms
+from evcrisp.kernels.layers.motion_support import gains_of_motions
 from evcrisp.kernels.layers.regions import connected_regions
 from evcrisp.kernels.layers.short_support import short_support
 
@@ -75,6 +78,14 @@ def test_contrast_volume_with_a_scale_that_rounds_equals_oracle():
     found = volume_of(events, SHIFTS, 24.0, 3.0, 8)
     wanted = plain_volume.contrast_volume(*events, SHIFTS, 24.0, 3.0, 8, (4, 5))
     np.testing.assert_allclose(found, wanted, **SINGLE)
+
+
+@pytest.mark.parametrize("n", [65_535, 65_536, 70_000])
+def test_contrast_volume_of_one_crowded_pixel_equals_its_pairs(n):
+    x, y, tau, p = (np.full(n, value) for value in np.zeros(4, np.float32))
+    found = volume_of((x, y, tau, p.astype(np.uint8)), [(0.0, 0.0)], 0.0)
+    assert found[0, 0, 0] == pytest.approx(n * (n - 1.0) - n * n / 64.0, rel=1e-6)
+    assert np.count_nonzero(found) == 1
 
 
 def test_contrast_volume_is_zero_without_events():
@@ -467,6 +478,49 @@ def test_of_motions_that_replace_each_other_the_handicapped_one_goes():
     for first in (0, 1):
         handicap = np.array([1.0 - first, first], float)
         assert chosen(gain, 5.0, handicap, 0.0, 2, 8)[0] == [1 - first]
+
+
+# --- support under several motions
+
+
+def linked(x, y, p, width, height):
+    before, after, rank = np.empty((3, x.size + 1), np.int32)
+    links = Links(before, after, rank, np.empty(2 * width * height, np.int32))
+    link_events(x.astype(np.uint16), y.astype(np.uint16), p, height, width, links)
+    return links
+
+
+@pytest.mark.parametrize("share", [1.0, 0.5])
+def test_gains_of_motions_equal_oracle(share):
+    width, height, scale, cells_shape = 16, 12, 0.35, (3, 2, 2)
+    rng = np.random.default_rng(8)
+    others = columns(120, 8, width, height)
+    # Some of the pixels are judged, with all of their events.
+    is_judged = (others[0] + others[1]) % 2 == 0 if share < 1.0 else np.ones(120, bool)
+    x, y, _, p = judged = tuple(column[is_judged] for column in others)
+    supporting = rng.random(120) < 0.9
+    motions = np.array(
+        [
+            [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 8.0, 6.0],
+            [5.0, -3.0, 0.1, -0.2, 0.15, 0.05, 8.0, 6.0],
+            [-7.5, 1.5, 0.0, 0.0, 0.0, 0.0, 3.0, 2.0],
+        ]
+    )
+    cell = rng.integers(0, 12, x.size).astype(np.int32)
+    support = np.full((3, x.size), np.nan, np.float32)
+    gain = np.full((3, *cells_shape), np.nan, np.float32)
+    gains_of_motions(
+        *others, supporting, *judged, linked(x, y, p, width, height), motions, (width, height),
+        scale, cell, support, gain,
+    )  # fmt: skip
+    wanted, wanted_gain = plain_support.gains_of_motions(
+        list(zip(*judged, strict=True)), list(zip(*others, strict=True)), supporting, motions,
+        (width, height), 12, scale, cell, cells_shape,
+    )  # fmt: skip
+    np.testing.assert_allclose(support, wanted, rtol=1e-4, atol=1e-4)
+    # From a table of logarithms, right within 0.01 per event; a blurred cell has up to all events.
+    np.testing.assert_allclose(gain, wanted_gain, atol=0.01 * x.size)
+    assert (wanted > 0.0).mean() > 0.3
 
 
 # --- placement

@@ -1,6 +1,8 @@
 """The default method: alignment and denoising with nothing to tune."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import ClassVar
 
 import numpy as np
@@ -10,7 +12,7 @@ from evcrisp.core.status import Status
 from evcrisp.core.types import Bools, Floats, Singles
 from evcrisp.core.windows import Window
 from evcrisp.estimators.auto.both_labels import BothLabels
-from evcrisp.estimators.auto.event_evidence import Evidence, compute_evidence
+from evcrisp.estimators.auto.event_evidence import Evidence, evidence_by_motion
 from evcrisp.estimators.auto.session import AutoSession
 from evcrisp.estimators.hot_pixels import events_at_hot_pixels, events_per_pixel
 from evcrisp.estimators.result import Estimate, Regret, estimate_from_solver
@@ -99,10 +101,12 @@ class AutoRegret:
         theta0: Floats | None = None,
         *,
         with_map: bool = True,
+        is_in_vain: Callable[[Bools], bool] | None = None,
     ) -> BothLabels:
         """Estimate one window with a given model; return the labels by its motion alone too.
 
-        ``with_map`` computes the confidence map and the joint objectives, too.
+        ``with_map`` computes the confidence map and the joint objectives, too. ``is_in_vain`` is asked
+        with the labels by the first motion, and ends the estimate early if it returns True.
         """
         events = window.events.contiguous()
         if not len(events):
@@ -114,9 +118,21 @@ class AutoRegret:
         not_hot = ~hot
         candidates = data if not_hot.all() else data.subset(not_hot)
         start = find_motion(_first_subsample(candidates), theta0)
-        evidence = compute_evidence(
+        found = evidence_by_motion(
             data, events, start.theta, supporting=not_hot, false_alarm=self.false_alarm
         )
+        labels = found.evidence.by_motion
+        if (
+            is_in_vain is not None
+            and start.status is Status.CONVERGED
+            and is_in_vain(labels.signal)
+        ):
+            first = estimate_from_solver(
+                self, window, data, start, labels.score, labels.signal, labels.confidence
+            )
+            complete = partial(self.run_both, window, model, theta0, with_map=with_map)
+            return BothLabels(first, first, complete)
+        evidence = found.best()
         w_map = regret = None
         if with_map:
             if hot.any():

@@ -77,6 +77,33 @@ def compute_evidence(
     ``events`` have contiguous columns. Events in ``supporting``, shape (n,), may support others. At
     most a share ``false_alarm`` of uniform noise is labeled signal.
     """
+    found = evidence_by_motion(data, events, theta, supporting=supporting, false_alarm=false_alarm)
+    return found.best()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MotionEvidence:
+    """Evidence by a motion, before a test whether neighbors separate better."""
+
+    evidence: Evidence  # with the labels by the motion
+    motion: ByMotion
+    false_alarm: float
+
+    def best(self) -> Evidence:
+        """Return the evidence with the labels that separate best; buffers must still be as they were."""
+        evidence = self.evidence
+        better = neighbors_instead(
+            evidence.maps.window, self.motion, self.false_alarm, evidence.order
+        )
+        if better is None:
+            return evidence
+        return replace(evidence, labels=labels_of(better.evidence, better.threshold))
+
+
+def evidence_by_motion(
+    data: WindowData, events: Events, theta: Floats, *, supporting: Bools, false_alarm: float
+) -> MotionEvidence:
+    """Return the evidence of each event by its motion alone; see `compute_evidence`."""
     if not data.duration_s > 0.0:
         data = replace(data, duration_s=1.0)
     buffers = thread_buffers()
@@ -97,11 +124,9 @@ def compute_evidence(
         part, raw, tested > threshold, threshold, tested, sample_support,
         noise.rates.astype(np.float32), noise.weight, supporting,
     )  # fmt: skip
-    labels = by_motion = labels_of(support, threshold)
-    better = neighbors_instead(maps.window, motion, false_alarm, order)
-    if better is not None:
-        labels = labels_of(better.evidence, better.threshold)
-    return Evidence(labels, by_motion, threshold, noise.rates, maps, order)
+    labels = labels_of(support, threshold)
+    evidence = Evidence(labels, labels, threshold, noise.rates, maps, order)
+    return MotionEvidence(evidence, motion, false_alarm)
 
 
 class Noise(NamedTuple):

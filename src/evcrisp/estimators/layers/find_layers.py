@@ -52,8 +52,9 @@ _FIRST_STEPS = 5
 #: Most events that refine a motion.
 _MAX_FIT_EVENTS = 50_000
 
-#: Motions that are slower (root mean square) need no test, px per window; events of the test.
-_TESTED_PX, _TEST_EVENTS = 1.0, 8_192
+#: Motions that are slower (root mean square) need no test, px per window; events of the test, and of a first
+#: one, in which chance is larger relative to the pairs: what is significant there is so with more events.
+_TESTED_PX, _TEST_EVENTS, _FIRST_TEST_EVENTS = 1.0, 8_192, 2_048
 
 #: Cells have more events than usual by this many standard deviations of noise.
 _DENSE_SIGMAS = 3.0
@@ -173,13 +174,13 @@ def at_rest_without_gain(window: CellEvents, found: Competition) -> Floats | Non
     for k, (motion, events) in enumerate(zip(found.motions, found.parts(window), strict=True)):
         if not events.size or _is_slow(window, motion, events):
             continue
-        if _gain_sigmas(window, motion, events) >= MIN_GAIN_SIGMAS:
+        if _is_significant(window, motion, events):
             continue
         # Around a small thing lies noise that no motion aligns. More events in a cell show no motion, so
         # that to choose such cells favors none.
         events = events[_in_dense_cells(window, events)]
         is_enough = events.size >= MIN_EVENTS * window.share
-        if not is_enough or _gain_sigmas(window, motion, events) < MIN_GAIN_SIGMAS:
+        if not is_enough or not _is_significant(window, motion, events):
             rest[k, :6] = 0.0
     if np.array_equal(rest, found.motions):
         return None
@@ -204,11 +205,15 @@ def _is_slow(window: CellEvents, motion: Floats, events: Indices) -> bool:
     return float((moved**2).sum(axis=1).mean()) < _TESTED_PX**2
 
 
-def _gain_sigmas(window: CellEvents, motion: Floats, events: Indices) -> float:
-    """Return how many more pairs of events a motion makes meet than rest, in standard deviations."""
-    events = window.some(events, _TEST_EVENTS)
-    still = window.x[events].astype(np.float64), window.y[events].astype(np.float64)
-    return pair_gain_sigmas(aligned(window, events, motion), still, window.resolution)
+def _is_significant(window: CellEvents, motion: Floats, events: Indices) -> bool:
+    """Return whether a motion makes significantly more pairs of events meet than rest does."""
+    for n_events in (_FIRST_TEST_EVENTS, _TEST_EVENTS):
+        some = window.some(events, n_events)
+        still = window.x[some].astype(np.float64), window.y[some].astype(np.float64)
+        moved = aligned(window, some, motion)
+        if pair_gain_sigmas(moved, still, window.resolution) >= MIN_GAIN_SIGMAS:
+            return True
+    return False
 
 
 def sorted_layers(window: CellEvents, found: Competition) -> FoundLayers:

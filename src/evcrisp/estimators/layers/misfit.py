@@ -1,10 +1,13 @@
 """Test whether one motion explains the events of a window."""
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
+from evcrisp.core.events import Events
 from evcrisp.core.types import Bools, Floats, Singles
 from evcrisp.core.windows import Window
 from evcrisp.estimators.layers.layer_window import MARGIN_PX, Parts
@@ -83,40 +86,61 @@ class Misfit:
         )
 
 
-def misfit_of(result: Estimate, misaligned: float | None = None) -> Misfit:
-    """Return the misfit of an estimate with one motion; ``misaligned`` is its share, if it is known."""
-    n_signal = int(np.count_nonzero(result.signal))
-    if not result.status.has_motion or not n_signal:
+def misfit_of(
+    result: Estimate, misaligned: float | None = None, of_labels: Misfit | None = None
+) -> Misfit:
+    """Return the misfit of an estimate with one motion; ``misaligned`` is its share, if it is known.
+
+    ``of_labels`` is the misfit of its labels, if it is known.
+    """
+    if not result.status.has_motion or not result.signal.any():
         return Misfit(0.0, 0.0)
-    beyond, quiet = _beyond_noise(result)
-    misaligned = misaligned_share(result) if misaligned is None else misaligned
-    return Misfit(_unexplained(beyond, quiet) / n_signal, misaligned, _spot(result, beyond, quiet))
+    if of_labels is None:
+        of_labels = misfit_of_labels(
+            result.window.events, result.signal, partial(_is_moving, result)
+        )
+    return replace(
+        of_labels, misaligned=misaligned_share(result) if misaligned is None else misaligned
+    )
+
+
+def misfit_of_labels(
+    events: Events, signal: Bools, is_moving: Callable[[], Bools] | None = None
+) -> Misfit:
+    """Return the misfit of the labels of events, some of them signal; nothing counts as misaligned.
+
+    ``is_moving`` returns the cells that move, (rows, columns); None if all of them do.
+    """
+    beyond, quiet = _beyond_noise(events, signal)
+    unexplained = _unexplained(beyond, quiet) / int(np.count_nonzero(signal))
+    return Misfit(unexplained, 0.0, _spot(events, signal, beyond, quiet, is_moving))
 
 
 def unexplained_per_signal(result: Estimate) -> float:
     """Return `Misfit.unexplained` of an estimate with signal."""
-    return _unexplained(*_beyond_noise(result)) / int(np.count_nonzero(result.signal))
+    left = _unexplained(*_beyond_noise(result.window.events, result.signal))
+    return left / int(np.count_nonzero(result.signal))
 
 
 def _unexplained(beyond: Floats, quiet: float) -> float:
     return float(np.maximum(beyond - 3.0 * np.sqrt(quiet + 1.0), 0.0).sum())
 
 
-def _beyond_noise(result: Estimate) -> tuple[Floats, float]:
+def _beyond_noise(events: Events, signal: Bools) -> tuple[Floats, float]:
     """Count the events without support in cells beyond noise as dense as in the quiet half of them.
 
     Returns the counts, (rows, columns), and the density of noise per cell.
     """
-    without = _counts(result, ~result.signal)
+    without = _counts(events, ~signal)
     quiet = 1.1 * float(np.sort(without, axis=None)[: max(without.size // 2, 1)].mean())
     return without - quiet, quiet
 
 
-def _counts(result: Estimate, chosen: Bools) -> Floats:
+def _counts(events: Events, chosen: Bools) -> Floats:
     """Count chosen events in cells, (rows, columns)."""
     from evcrisp.kernels.layers.local_misfit import count_noise
 
-    events = result.window.events.contiguous()
+    events = events.contiguous()
     parts = Parts.of(events.resolution, COUNT_PX)
     # Whole pixels: of an odd number of lines, one more is at the upper left.
     x, y = (
@@ -147,7 +171,13 @@ def _is_moving(result: Estimate) -> Bools:
     return _around(is_slow.reshape(shape).astype(np.float64)) == 0.0
 
 
-def _spot(result: Estimate, beyond: Floats, quiet: float) -> float:
+def _spot(
+    events: Events,
+    labels: Bools,
+    beyond: Floats,
+    quiet: float,
+    is_moving: Callable[[], Bools] | None,
+) -> float:
     """Return by how many standard deviations events without support stand out in one spot.
 
     ``beyond`` are the events without support beyond noise, of which cells have ``quiet``.
@@ -157,7 +187,7 @@ def _spot(result: Estimate, beyond: Floats, quiet: float) -> float:
         beyond >= LEAST_IN_SPOT
     ).any():  # nor are there as many beyond the usual share of the signal
         return 0.0
-    signal, size = _around(_counts(result, result.signal)), _around(np.ones(beyond.shape))
+    signal, size = _around(_counts(events, labels)), _around(np.ones(beyond.shape))
     share = beyond / np.maximum(beyond + signal, 1.0)
     most = beyond - USUAL_SHARE * signal  # the usual share is at least that
     if not ((most >= LEAST_IN_SPOT) & (share > LEAST_SHARE)).any():
@@ -167,7 +197,9 @@ def _spot(result: Estimate, beyond: Floats, quiet: float) -> float:
     usual = max(float(np.median(shares)), USUAL_SHARE) if shares.size else USUAL_SHARE
     more = beyond - usual * signal
     noise = np.sqrt(quiet * size + usual * signal + 1.0)
-    is_object = (more >= LEAST_IN_SPOT) & (share > LEAST_SHARE) & _is_moving(result)
+    is_object = (more >= LEAST_IN_SPOT) & (share > LEAST_SHARE)
+    if is_moving is not None:
+        is_object &= is_moving()
     return float((more / noise)[is_object].max(initial=0.0))
 
 

@@ -12,8 +12,9 @@ After a window with layers, the next one starts from their motions.
 """
 
 from collections.abc import Callable
-from dataclasses import replace
-from typing import Any, cast
+from dataclasses import dataclass, replace
+from functools import cache, partial
+from typing import Any, Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,7 +34,7 @@ from evcrisp.estimators.layers.identities import Identities
 from evcrisp.estimators.layers.layer_contrasts import is_as_sharp, layer_contrasts
 from evcrisp.estimators.layers.layer_evidence import layer_evidence, model_evidence
 from evcrisp.estimators.layers.layer_window import CELL_PX, LayerWindow, first_cell
-from evcrisp.estimators.layers.misfit import Misfit, misfit_of
+from evcrisp.estimators.layers.misfit import Misfit, misfit_of, misfit_of_labels
 from evcrisp.estimators.reliability.misaligned import measured_misfit
 from evcrisp.estimators.reliability.structure import MAX_RELABELED, relabeled_share
 from evcrisp.estimators.result import Estimate
@@ -49,8 +50,25 @@ from evcrisp.motion.open_motion import OpenMotion, affine_at
 from evcrisp.motion.protocol import center_of
 from evcrisp.search.window_data import WindowData
 
-#: A method that estimates one motion: window, model, start.
-OneMotion = Callable[[Window, MotionModel, Floats | None], BothLabels]
+#: Whether an estimate is given up, by the labels of its first motion, (n,).
+InVain = Callable[[Bools], bool] | None
+
+
+class OneMotion(Protocol):
+    """A method that estimates one motion."""
+
+    def __call__(
+        self,
+        window: Window,
+        model: MotionModel,
+        start: Floats | None,
+        /,
+        *,
+        is_in_vain: InVain = None,
+    ) -> BothLabels:
+        """Estimate a window; ``is_in_vain`` may end that early."""
+        ...
+
 
 #: Windows with fewer events have one motion.
 _LEAST_EVENTS = 300
@@ -80,6 +98,25 @@ _WORTH_A_LAYER = 2.5
 
 #: Known layers are searched anew if they leave this much more unexplained than when they were found.
 _NEW_UNEXPLAINED = 0.03
+
+
+@dataclass(slots=True, eq=False)
+class _LabelTest:
+    """Test whether a translation leaves too much unexplained, by its labels alone.
+
+    A refined motion has the same labels.
+    """
+
+    window: Window
+    usual: Misfit  # what even several motions leave
+    found: Misfit | None = None  # of the labels that were tested
+
+    def __call__(self, signal: Bools) -> bool:
+        """Return whether labels, (n,), leave too much; few events do not tell."""
+        if np.count_nonzero(signal) < MIN_SIGNAL:
+            return False
+        self.found = misfit_of_labels(self.window.events, signal)
+        return self.found.is_large(self.usual)
 
 
 class MotionFinder:
@@ -121,18 +158,21 @@ class MotionFinder:
         one, stands_out = None, True
         if wanted.name == "auto" and self._layers is None:
             theta = start if self._theta is None else self._theta
-            one = self._one(window, self._model, theta)
+            test = _LabelTest(window, self._left)
+            one = self._one(window, self._model, theta, test)
             if self._model.name != "translation" and one.final.status is not Status.CONVERGED:
                 # The model of the window before does not hold any more.
-                one = self._one(window, Translation(), start)
+                one = self._one(window, Translation(), start, test)
             one = self._simplest(window, one)
             if not one.final.status.has_evidence:
                 return one.final
             # A motion under which hardly any event stands out: of another kind, or there is noise alone.
             stands_out = not one.final.warnings
-            fit = measured_misfit(one.by_motion, frame) if stands_out else None
-            if fit is not None and not fit.is_large(self._left):
-                return replace(self._labeled(one.final, fit), fit=fit)
+            if stands_out and not one.is_given_up:
+                of_labels = test.found if one.final.motion.name == "translation" else None
+                fit = measured_misfit(one.by_motion, frame, of_labels)
+                if not fit.is_large(self._left):
+                    return replace(self._labeled(one.final, fit), fit=fit)
         # One layer explains a second object nearly as well as its own motion: search for that anew.
         known = self._layers if self._layers is not None and len(self._layers) > 2 else None
         prepared, found = self._search(window, wanted, known)
@@ -142,14 +182,15 @@ class MotionFinder:
         misfit = misfit_of(layered.by_motion)
         if wanted.name == "auto":
             signal = layered.by_motion.signal
-            contrasts = layer_contrasts(prepared, found, signal)
+            # Needed where a model may explain all layers.
+            contrasts = cache(partial(layer_contrasts, prepared, found, signal))
             starts = common_models(prepared, found, signal, contrasts, wanted.camera)
             if one is not None and one.final.motion.name != "translation":
                 starts.insert(0, Start(one.final.motion, None))  # its estimate is known
 
             def as_sharp(result: Estimate) -> bool:
                 theta = result.theta * prepared.indexed.data.duration_s
-                return is_as_sharp(prepared, contrasts, result.motion, theta)
+                return is_as_sharp(prepared, contrasts(), result.motion, theta)
 
             single = self._single(window, starts, found, one, misfit, as_sharp)
             if single is not None:
@@ -167,9 +208,18 @@ class MotionFinder:
         self._remember(window, found)
         return replace(layered.final, fit=misfit)
 
-    def _one(self, window: Window, model: MotionModel, start: Floats | None) -> BothLabels:
-        """Return the estimate with one motion, and remember it."""
-        result = self._one_motion(window, model, start)
+    def _one(
+        self,
+        window: Window,
+        model: MotionModel,
+        start: Floats | None,
+        is_in_vain: InVain = None,
+    ) -> BothLabels:
+        """Return the estimate with one motion, and remember it; ``is_in_vain`` is for translations."""
+        if model.name == "translation" and is_in_vain is not None:
+            result = self._one_motion(window, model, start, is_in_vain=is_in_vain)
+        else:
+            result = self._one_motion(window, model, start)
         if model.name != "translation" and result.final.status.has_evidence:
             result = self._with_neighbors(result.final)
         if result.final.status.is_usable:
@@ -233,7 +283,7 @@ class MotionFinder:
         best, least, n_layers = None, None, len(layers)
         for model, start in starts:
             if result is not None and model == result.final.motion:
-                other = result
+                other = result = result.completed()
             else:
                 duration_s = (window.t_end - window.t_start) / 1e6
                 other = self._one(window, model, None if start is None else start / duration_s)
@@ -252,7 +302,7 @@ class MotionFinder:
             if n_layers == 1 and (least is None or misfit.total < least.total - _CLEARLY):
                 best, least = other, misfit
         if best is None and n_layers == 1 and starts and result is not None:
-            moves = bool(layers.motions[:, :6].any())
+            moves, result = bool(layers.motions[:, :6].any()), result.completed()
             is_as_good = misfit_of(result.by_motion).total < left.total + _CLEARLY
             best = result if is_as_good or not moves else None
         if best is not None and best.final.status.is_usable:
@@ -286,6 +336,8 @@ class MotionFinder:
         evidence = layer_evidence(prepared, found, self._false_alarm)
         final = layered_estimate(window, prepared, found, evidence)
         both = BothLabels.of(final, evidence)
+        if both.by_motion is final:
+            return both
         layer = _layer_of(prepared, found, both.by_motion.signal)
         return replace(both, by_motion=replace(both.by_motion, layer=layer))
 
@@ -335,8 +387,7 @@ def layered_estimate(
 
 def _layer_of(prepared: LayerWindow, found: FoundLayers, signal: Bools) -> NDArray[np.int16]:
     """Return the layer of each event; -1 for noise."""
-    layer = np.where(signal, found.label.reshape(-1)[prepared.cell], np.int16(-1))
-    return layer.astype(np.int16)
+    return np.where(signal, found.label.reshape(-1).take(prepared.cell), np.int16(-1))
 
 
 def _warnings(found: FoundLayers, signal: Bools) -> tuple[str, ...]:

@@ -43,17 +43,21 @@ def propose(window: LayerWindow) -> list[Floats]:
     """Return proposals for the motions of a window, rest included."""
     scale = _SCALE_PX * max(1.0, math.sqrt(max(window.resolution) / 346.0))
     shifts, volume = _volume(window, scale)
-    chosen, best = _cover(volume)
+    usual = _median(volume)
+    chosen, best = _cover(volume, usual)
     cell_px = scale * _CELL
     middle_x, middle_y = center_of(window.resolution)
     middle = middle_x, middle_y
     # Cells are centered on the view, as in `_volume`.
     column = ((window.x - middle_x) / cell_px + 0.5 * best.shape[1]).astype(np.intp)
     row = ((window.y - middle_y) / cell_px + 0.5 * best.shape[0]).astype(np.intp)
-    choice = best[row, column]
+    choice = np.where(window.supporting, best.astype(np.int16)[row, column], np.int16(len(chosen)))
+    # Numbers of 16 bits are sorted in linear time.
+    order = np.argsort(choice, kind="stable")
+    ends = np.cumsum(np.bincount(choice, minlength=len(chosen)))
     motions: list[Floats] = []
     for k, shift in enumerate(shifts[chosen].astype(np.float64)):
-        events = np.flatnonzero((choice == k) & window.supporting)
+        events = order[ends[k - 1] if k else 0 : ends[k]]
         if events.size < MIN_EVENTS * window.share:
             continue
         events = window.some(events, _FIT_EVENTS)
@@ -61,7 +65,7 @@ def propose(window: LayerWindow) -> list[Floats]:
         motion, _ = fit_motion(window, events, start, n_free=2, scales=(3.0,))
         if _is_new(motion, motions):
             motions.append(motion)
-    field = _field(shifts, volume, cell_px, window.resolution)
+    field = _field(shifts, volume, usual, cell_px, window.resolution)
     events = np.flatnonzero(window.supporting)
     # If all events are of hot pixels, none is left for a fit.
     if field is not None and events.size >= MIN_EVENTS * window.share:
@@ -104,14 +108,23 @@ def _lattice(bound_px: float, step_px: float) -> Singles:
     return shifts
 
 
-def _cover(volume: Singles) -> tuple[list[int], np.ndarray]:
+def _median(volume: Singles) -> Singles:
+    """Return the median contrast of every cell, (rows, columns); a tenth of the time of `np.median`."""
+    n = len(volume)
+    ranked = np.sort(volume.reshape(n, -1).T)
+    middle = np.float32(0.5) * (ranked[:, (n - 1) // 2] + ranked[:, n // 2])
+    return middle.reshape(volume.shape[1:])
+
+
+def _cover(volume: Singles, usual: Singles) -> tuple[list[int], np.ndarray]:
     """Choose displacements one by one that raise the contrast of all cells most.
 
-    Returns them, and which of them is the best of every cell.
+    ``usual`` is the median contrast of every cell. Returns the displacements, and which of them is the
+    best of every cell.
     """
     from evcrisp.kernels.layers.contrast_volume import raised_contrast
 
-    reached, chosen, first = np.median(volume, axis=0), [], 0.0
+    reached, chosen, first = usual, [], 0.0
     gains = np.empty(len(volume), np.float32)
     for _ in range(_MAX_SHIFTS):
         raised_contrast(volume.reshape(len(volume), -1), reached.reshape(-1), gains)
@@ -125,10 +138,13 @@ def _cover(volume: Singles) -> tuple[list[int], np.ndarray]:
 
 
 def _field(
-    shifts: Singles, volume: Singles, cell_px: float, resolution: tuple[int, int]
+    shifts: Singles, volume: Singles, usual: Singles, cell_px: float, resolution: tuple[int, int]
 ) -> Floats | None:
-    """Return an affine field through the best displacements of the cells; None if they are few."""
-    contrast = volume.max(axis=0) - np.median(volume, axis=0)
+    """Return an affine field through the best displacements of the cells; None if they are few.
+
+    ``usual`` is the median contrast of every cell.
+    """
+    contrast = volume.max(axis=0) - usual
     middle_x, middle_y = center_of(resolution)
     y, x = (
         (np.mgrid[: volume.shape[1], : volume.shape[2]][k] + 0.5 - 0.5 * volume.shape[1 + k])

@@ -45,17 +45,20 @@ class MeasuredMisfit(Misfit):
     terms: MotionTerms | None = None  # on the sensor
 
 
-def measured_misfit(result: Estimate, frame: ViewFrame | None) -> MeasuredMisfit:
+def measured_misfit(
+    result: Estimate, frame: ViewFrame | None, of_labels: Misfit | None = None
+) -> MeasuredMisfit:
     """Return the misfit of an estimate with one motion on the rectangle of its events.
 
-    Where clearly less is misaligned than with several motions, that share is a rough one.
+    Where clearly less is misaligned than with several motions, that share is a rough one. ``of_labels``
+    is the misfit of its labels, if it is known.
     """
     terms = terms_of(result, result.signal, frame) if result.status.has_motion else None
     rough = None
     if terms is not None and len(terms) >= _ENOUGH_TILES:
         rough = misaligned_parts(terms, _OFF_PX, _ALL_GRIDS)
         rough = rough if rough <= _CLEARLY * MAX_MISALIGNED else None
-    fit = misfit_of(result, rough)
+    fit = misfit_of(result, rough, of_labels)
     return MeasuredMisfit(fit.unexplained, fit.misaligned, fit.spot, terms)
 
 

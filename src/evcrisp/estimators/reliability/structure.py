@@ -44,8 +44,8 @@ def relabeled_share(result: Estimate) -> float:
         return 0.0
     other = layer_map.at(x.round(), y.round(), np.full(own.size, 0.5))
     moved = np.array([part.theta[:2] for part in result.layer_motions]) * length / 1e6
-    differs = np.linalg.norm(moved[own] - moved[other], axis=1) > _SAME_PX
-    return float(differs.mean())
+    differs = np.linalg.norm(moved[:, None] - moved, axis=2) > _SAME_PX
+    return float(differs[own, other].mean())
 
 
 def unexplained_share(events: Events, signal: Bools) -> float:

@@ -13,6 +13,9 @@ _DIAGONAL = 0.7
 
 _N_NEIGHBORS = 10
 
+#: What rounding can change in differences of gains.
+_ROUNDING = 0.1
+
 
 @njit
 def choose_motions(gain, cost, handicap, agreement, first_sweeps, n_sweeps, is_used, label):
@@ -35,8 +38,7 @@ def choose_motions(gain, cost, handicap, agreement, first_sweeps, n_sweeps, is_u
     lead = np.empty(n_cells, np.float32)  # of the largest gain over the second one
     loss = np.empty(n_labels)
     is_used[:] = True
-    for i in range(n_cells):
-        _find_two(flat, is_used, i, top, second, lead)
+    _find_two_of_all(flat, top, second, lead)
     while n_used > 1:
         loss[:] = 0.0
         for i in range(n_cells):
@@ -60,7 +62,7 @@ def choose_motions(gain, cost, handicap, agreement, first_sweeps, n_sweeps, is_u
     )
     labels = np.empty(n_cells, np.int16)
     while True:
-        _sweep(flat, agreement, first_sweeps, top, place, around, is_due, bordered)
+        _sweep(flat, agreement, first_sweeps, top, lead, place, around, is_due, bordered)
         if n_used == 1:
             break
         # Without the agreement of neighbors, chance alone would give every motion some cells.
@@ -76,10 +78,30 @@ def choose_motions(gain, cost, handicap, agreement, first_sweeps, n_sweeps, is_u
             if labels[i] == least:
                 bordered[place[i]] = top[i]
                 _mark_around(is_due, place[i], around)
-    _sweep(flat, agreement, n_sweeps, top, place, around, is_due, bordered)
+    _sweep(flat, agreement, n_sweeps, top, lead, place, around, is_due, bordered)
     out = label.reshape(-1)
     for i in range(n_cells):
         out[i] = bordered[place[i]]
+
+
+@njit
+def _find_two_of_all(gain, top, second, lead):
+    """Fill in the labels of the two largest gains of every cell; see `_find_two`. It vectorizes."""
+    n_labels, n_cells = gain.shape
+    first, runner_up = np.empty(n_cells, np.float32), np.empty(n_cells, np.float32)
+    first[:] = runner_up[:] = np.float32(-np.inf)
+    top[:] = second[:] = -1
+    for k in range(n_labels):
+        label, of_label = np.int16(k), gain[k]
+        for i in range(n_cells):
+            value, most, best = of_label[i], first[i], top[i]
+            is_most, is_next = value > most, value > runner_up[i]
+            second[i] = best if is_most else (label if is_next else second[i])
+            runner_up[i] = most if is_most else (value if is_next else runner_up[i])
+            top[i] = label if is_most else best
+            first[i] = value if is_most else most
+    for i in range(n_cells):
+        lead[i] = first[i] - runner_up[i]
 
 
 @njit
@@ -140,7 +162,7 @@ def _mark_around(is_due, at, around):
 
 
 @njit
-def _sweep(gain, agreement, n_sweeps, top, place, around, is_due, bordered):
+def _sweep(gain, agreement, n_sweeps, top, lead, place, around, is_due, bordered):
     """Visit the cells that are due: all at first, then those with a neighbor that has changed."""
     votes = np.zeros(gain.shape[0] + 1)
     for _ in range(n_sweeps):
@@ -154,7 +176,11 @@ def _sweep(gain, agreement, n_sweeps, top, place, around, is_due, bordered):
             n_other = 0
             for q in range(_N_NEIGHBORS):
                 n_other += bordered[np.uint32(at + around[q])] != held
-            if n_other == 0 and top[i] == held:
+            # Every neighbor with the label counts for it, at least as a diagonal one; all others count at
+            # most 1 each for one label.
+            behind = -lead[i] if top[i] == held else gain[top[i], i] - gain[held, i]
+            ahead = agreement * (_N_NEIGHBORS * _DIAGONAL - (1.0 + _DIAGONAL) * n_other)
+            if (n_other == 0 and top[i] == held) or ahead > behind + _ROUNDING:
                 continue
             best = _best_label(gain, agreement, top[i], i, at, around, bordered, votes)
             if held != best:

@@ -4,7 +4,11 @@ import numpy as np
 
 from evcrisp.kernels.compile import accumulating, fused
 
-_ZERO, _ONE = np.float32(0.0), np.float32(1.0)
+_ZERO = np.float32(0.0)
+
+
+#: Votes of a pixel fit into 16 bits if the events are at most as many.
+_FEW_EVENTS = 65_535
 
 
 @fused
@@ -17,67 +21,69 @@ def contrast_volume(x, y, tau, p, shifts, margin, scale, cell, volume):
     x, y : (n,) float32, px      tau : (n,) float32, time in windows since the middle
     p : (n,) uint8      shifts : (k, 2) float32, px per window
     margin : float, px around the sensor      scale : float, px of the sensor per pixel of the map
-    cell : int64, side of a cell in pixels of the map
+    cell : int64, side of a cell in pixels of the map, a power of two
     volume : (k, rows, columns) float32, filled
     """
-    n, rows, columns = x.size, volume.shape[1], volume.shape[2]
-    height, width = rows * cell, columns * cell
-    size = height * width
-    # One pixel more, for votes outside.
-    flat = np.empty(2 * size + 1, np.float32)
     to_map, start = np.float32(1.0 / scale), np.float32(margin / scale)
-    across, down, pixel = np.empty(n, np.float32), np.empty(n, np.float32), np.empty(n, np.int32)
-    for i in range(n):
+    across, down = np.empty(x.size, np.float32), np.empty(x.size, np.float32)
+    for i in range(x.size):
         across[i] = x[i] * to_map + start
         down[i] = y[i] * to_map + start
-    sums = np.empty((4, width), np.float32)
-    for k in range(shifts.shape[0]):
-        _locate(
-            across, down, tau, p, shifts[k, 0] * to_map, shifts[k, 1] * to_map,
-            np.int32(height), np.int32(width), pixel,
-        )  # fmt: skip
-        flat[:] = _ZERO
-        for i in range(n):
-            flat[np.uint32(pixel[i])] += _ONE
-        for r in range(rows):
-            sums[:] = _ZERO
-            for j in range(r * cell, (r + 1) * cell):
-                off, on = j * width, size + j * width
-                _add_row(flat[off : off + width], sums[0], sums[1])
-                _add_row(flat[on : on + width], sums[2], sums[3])
-            for c in range(columns):
-                volume[k, r, c] = _pairs_above_chance(sums[:, c * cell : (c + 1) * cell], cell)
+    # One pixel more, for votes outside.
+    n_pixels = 2 * volume.shape[1] * volume.shape[2] * cell * cell + 1
+    if x.size <= _FEW_EVENTS:
+        _fill(across, down, tau, p, shifts, to_map, cell, np.empty(n_pixels, np.uint16), volume)
+    else:
+        _fill(across, down, tau, p, shifts, to_map, cell, np.empty(n_pixels, np.uint32), volume)
 
 
 @fused
-def _locate(across, down, tau, p, shift_x, shift_y, height, width, pixel):
+def _fill(across, down, tau, p, shifts, to_map, cell, votes, volume):
+    """Fill the volume; ``votes`` has the pixels of a cell side by side, and cells row by row."""
+    n_shifts, rows, columns = volume.shape
+    n_cells, area, bits = rows * columns, cell * cell, 0
+    while (1 << bits) < cell:
+        bits += 1
+    pixel = np.empty(across.size, np.int32)
+    one = votes.dtype.type(1)
+    for k in range(n_shifts):
+        _locate(
+            across, down, tau, p, shifts[k, 0] * to_map, shifts[k, 1] * to_map, np.int32(rows),
+            np.int32(columns), np.int32(bits), pixel,
+        )  # fmt: skip
+        votes[:] = 0
+        for i in range(pixel.size):
+            votes[np.uint32(pixel[i])] += one
+        out = volume[k].reshape(-1)
+        for c in range(n_cells):
+            off, on = c * area, (n_cells + c) * area
+            out[c] = _pairs_above_chance(votes[off : off + area])
+            out[c] += _pairs_above_chance(votes[on : on + area])
+
+
+@fused
+def _locate(across, down, tau, p, shift_x, shift_y, rows, columns, bits, pixel):
     """Fill the pixel of each event on the maps of both polarities; a loop that vectorizes."""
-    last_x, last_y = np.float32(width), np.float32(height)
+    last_x, last_y = np.float32(columns << bits), np.float32(rows << bits)
+    inner, outside = (np.int32(1) << bits) - np.int32(1), (rows * columns) << (bits + bits + 1)
     for i in range(pixel.size):
         u, v = across[i] - shift_x * tau[i], down[i] - shift_y * tau[i]
         inside = (u >= _ZERO) & (u < last_x) & (v >= _ZERO) & (v < last_y)
-        at = (np.int32(p[i]) * height + np.int32(v)) * width + np.int32(u)
-        pixel[i] = at if inside else 2 * height * width
+        column, row = np.int32(u), np.int32(v)
+        at = (np.int32(p[i]) * rows + (row >> bits)) * columns + (column >> bits)
+        at = (((at << bits) + (row & inner)) << bits) + (column & inner)
+        pixel[i] = at if inside else outside
 
 
 @accumulating
-def _add_row(row, total, square):
-    for c in range(row.size):
-        total[c] += row[c]
-        square[c] += row[c] * row[c]
-
-
-@accumulating
-def _pairs_above_chance(sums, cell):
-    """Return the pairs of both polarities above those of evenly spread votes."""
-    pairs = _ZERO
-    for q in range(2):
-        total = square = _ZERO
-        for c in range(cell):
-            total += sums[2 * q, c]
-            square += sums[2 * q + 1, c]
-        pairs += square - total - total * total / np.float32(cell * cell)
-    return pairs
+def _pairs_above_chance(votes):
+    """Return the pairs of votes of a cell above those of evenly spread votes."""
+    total = square = _ZERO
+    for i in range(votes.size):
+        value = np.float32(votes[i])
+        total += value
+        square += value * value
+    return square - total - total * total / np.float32(votes.size)
 
 
 @accumulating

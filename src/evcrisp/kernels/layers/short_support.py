@@ -14,12 +14,16 @@ _LONG_AGO = np.float32(-1e6)
 
 @finite
 def _at(last, start, stride, time, rate):
-    """Sum over the neighbors of a pixel the freshness of their last event, itself excluded."""
+    """Sum over the neighbors of a pixel the freshness of their last event, itself excluded.
+
+    start, stride : uint64: unsigned indices need no check for negative ones
+    """
     total = _ZERO
     for i in range(_SIDE):
+        row = start + np.uint64(i) * stride
         for j in range(_SIDE):
-            total += max(_ONE - (time - last[start + i * stride + j]) * rate, _ZERO)
-    middle = start + RADIUS * stride + RADIUS
+            total += max(_ONE - (time - last[row + np.uint64(j)]) * rate, _ZERO)
+    middle = start + np.uint64(RADIUS) * stride + np.uint64(RADIUS)
     return total - max(_ONE - (time - last[middle]) * rate, _ZERO)
 
 
@@ -38,10 +42,11 @@ def short_support(
     out : (n,) float32, filled      sample_out : (m,) float32, filled
     """
     height, width = shape
-    stride = width + 2 * RADIUS
+    stride = np.uint64(width + 2 * RADIUS)
     n, m = out.size, sample_out.size
     rate = np.float32(1.0 / reach)
-    last = np.empty((2, (height + 2 * RADIUS) * stride), np.float32)
+    last = np.empty((2, (height + 2 * RADIUS) * (width + 2 * RADIUS)), np.float32)
+    middle = np.uint64(RADIUS) * stride + np.uint64(RADIUS)
     out[:] = _ZERO
     sample_out[:] = _ZERO
     for direction in range(2):
@@ -55,15 +60,15 @@ def short_support(
                 s = order[q] if direction == 0 else order[m - 1 - q]
                 if sign * sample_t[s] > time:
                     break
-                start = np.int64(sample_y[s]) * stride + np.int64(sample_x[s])
+                start = np.uint64(sample_y[s]) * stride + np.uint64(sample_x[s])
                 sample_out[s] += _at(last[sample_p[s]], start, stride, sign * sample_t[s], rate)
                 q += 1
-            start = np.int64(y[k]) * stride + np.int64(x[k])
+            start = np.uint64(y[k]) * stride + np.uint64(x[k])
             own = last[p[k]]
             out[k] += _at(own, start, stride, time, rate)
-            own[start + RADIUS * stride + RADIUS] = time
+            own[start + middle] = time
         while q < m:
             s = order[q] if direction == 0 else order[m - 1 - q]
-            start = np.int64(sample_y[s]) * stride + np.int64(sample_x[s])
+            start = np.uint64(sample_y[s]) * stride + np.uint64(sample_x[s])
             sample_out[s] += _at(last[sample_p[s]], start, stride, sign * sample_t[s], rate)
             q += 1

@@ -1,5 +1,7 @@
 """Models on which the motions of all layers may lie."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 
@@ -30,7 +32,8 @@ def window():
 
 def models(window, layers, camera=None, *, is_signal=True):
     signal = np.full(len(window), is_signal)
-    return common_models(window, layers, signal, layer_contrasts(window, layers, signal), camera)
+    contrasts = partial(layer_contrasts, window, layers, signal)
+    return common_models(window, layers, signal, contrasts, camera)
 
 
 def found(window, motions):

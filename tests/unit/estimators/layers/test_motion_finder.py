@@ -8,7 +8,8 @@ import pytest
 import evcrisp
 from evcrisp import Events, Status, Window
 from evcrisp.estimators.auto.auto import AutoRegret
-from evcrisp.estimators.layers.motion_finder import with_hot_events
+from evcrisp.estimators.layers.motion_finder import MotionFinder, with_hot_events
+from evcrisp.motion import Translation
 from evcrisp.motion.open_motion import OPEN_MOTIONS, OpenMotion
 from evcrisp.simulation import Forward, ObjectConfig
 
@@ -56,6 +57,53 @@ def test_a_session_remembers_layers_and_a_new_one_does_not(events):
     for part in tracked[2].layers:
         difference = min(np.linalg.norm(part.velocity - other.velocity) for other in cold.layers)
         assert difference * WINDOW_US / 1e6 < 0.6
+
+
+def test_labels_of_the_first_motion_can_end_an_estimate_which_can_be_completed(events):
+    asked = []
+
+    def is_in_vain(labels):
+        asked.append(labels)
+        return True
+
+    method, model = AutoRegret(), Translation()
+    whole = method.run_both(window(events), model)
+    early = method.run_both(window(events), model, is_in_vain=is_in_vain)
+    assert early.is_given_up
+    assert not whole.is_given_up
+    np.testing.assert_array_equal(asked[0], whole.by_motion.signal)
+    np.testing.assert_array_equal(early.by_motion.score, whole.by_motion.score)
+    completed = early.completed()
+    for name in ("theta", "signal", "score", "aligned_x", "w_map"):
+        np.testing.assert_array_equal(
+            getattr(completed.final, name), getattr(whole.final, name), err_msg=name
+        )
+
+
+@pytest.mark.parametrize("theta", [(0.0, 0.0), (180.0, -60.0)])
+def test_an_early_end_of_one_motion_changes_no_bit(events, theta):
+    moved = evcrisp.simulate(
+        resolution=SIZE, theta=theta, duration_us=WINDOW_US, noise_hz=5.0, seed=4
+    )
+    method = AutoRegret()
+    n_early = []
+
+    def patient(window, model, start, *, is_in_vain=None):
+        return method.run_both(window, model, start)
+
+    def hasty(window, model, start, *, is_in_vain=None):
+        both = method.run_both(window, model, start, is_in_vain=is_in_vain)
+        n_early.append(both.is_given_up)
+        return both
+
+    for seen in (window(events), Window(moved.events, 0, WINDOW_US)):
+        found, wanted = (
+            MotionFinder(run, 0.1).run(seen, OpenMotion("auto")) for run in (hasty, patient)
+        )
+        for name in FIELDS:
+            assert getattr(found, name).tobytes() == getattr(wanted, name).tobytes(), name
+    assert n_early[0]  # of the window with two objects
+    assert not all(n_early)
 
 
 @pytest.mark.parametrize("motion", OPEN_MOTIONS)

@@ -23,7 +23,12 @@ from evcrisp.estimators.auto.on_device.estimates import estimates_of
 from evcrisp.estimators.auto.on_device.window_batch import WindowBatch
 from evcrisp.estimators.devices import DeviceMethod, has_compiled_kernels
 from evcrisp.estimators.layers.misfit import Misfit
-from evcrisp.estimators.layers.motion_finder import MotionFinder, has_several_times
+from evcrisp.estimators.layers.motion_finder import (
+    InVain,
+    MotionFinder,
+    OneMotion,
+    has_several_times,
+)
 from evcrisp.estimators.layers.on_device.misfit import misfits_of
 from evcrisp.estimators.result import Estimate
 from evcrisp.estimators.view_frame import ViewFrame
@@ -136,12 +141,14 @@ def _doubtful(result: Estimate) -> Estimate:
 class _Known:
     """A method for one motion that knows its first estimate, that of a translation."""
 
-    run: Callable[[Window, MotionModel, Floats | None], BothLabels]
+    run: OneMotion
     first: Estimate | None
 
-    def __call__(self, window: Window, model: MotionModel, start: Floats | None) -> BothLabels:
+    def __call__(
+        self, window: Window, model: MotionModel, start: Floats | None, *, is_in_vain: InVain = None
+    ) -> BothLabels:
         if self.first is None or model.name != Translation.name or start is not None:
-            return self.run(window, model, start)
+            return self.run(window, model, start, is_in_vain=is_in_vain)
         result, self.first = self.first, None
         frame = ViewFrame.of(result.window.events)
         final = result if frame is None else frame.inside(result)
