@@ -191,5 +191,6 @@ def _limits(tile: Tensor, above: Tensor, n_tiles: int) -> Tensor:
 def _deviation(counts: Tensor, n_samples: Tensor, window: Rows) -> Tensor:
     """Return how far events and samples are distributed differently, in variances, (b,)."""
     ratio = window.spread(window.sum(counts) / window.sum(n_samples).clamp(min=1.0))
-    variance = (n_samples * ratio * (1.0 + ratio)).clamp(min=1.0)
-    return window.sum((counts - n_samples * ratio) ** 2 / variance) / window.counts
+    variance = n_samples * ratio * (1.0 + ratio)
+    squares = (counts - n_samples * ratio) ** 2 / variance.clamp(min=1.0)
+    return window.sum(squares) / window.sum(variance.clamp(max=1.0)).clamp(min=1.0)
