@@ -38,3 +38,16 @@ def test_at_most_a_tenth_of_noise_alone_is_kept(resolution, length_us, rate_hz):
         rng = np.random.default_rng(seed)
         window, _ = window_of([noise(rng, rate_hz, length_us, resolution)], length_us, resolution)
         assert evcrisp.estimate(window).signal.mean() <= 0.1
+
+
+@pytest.mark.parametrize("rate_hz", [20.0, 50.0])
+def test_at_most_a_tenth_of_noise_is_kept_that_is_dense_at_one_side(rate_hz):
+    """20 times as dense at the right side as at the left one, where alone samples are quiet."""
+    resolution, length_us = (128, 128), 200_000
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        x, y, t, p, kind = noise(rng, 3.15 * rate_hz, length_us, resolution)
+        chosen = rng.random(x.size) < 20.0 ** (x / resolution[0] - 1.0)
+        columns = tuple(column[chosen] for column in (x, y, t, p, kind))
+        window, _ = window_of([columns], length_us, resolution)
+        assert evcrisp.estimate(window).signal.mean() <= 0.1

@@ -175,6 +175,36 @@ def test_density_of_noise():
     assert at_events.max() > 2.0 * at_events.min()
 
 
+def test_density_of_noise_where_few_tiles_are_quiet():
+    """Events read the more support the farther right they lie: only the tiles at the left tell the density."""
+    rng = np.random.default_rng(3)
+    n, size = 400_000, (400, 240)
+    x = np.minimum(400 * np.log1p(19 * rng.random(n)) / np.log(20), 399).astype(np.int64)
+    events = Events(
+        x=x, y=rng.integers(0, 240, n), t=np.sort(rng.integers(0, 30_000, n)),
+        p=rng.random(n) < 0.5, resolution=size,
+    )  # fmt: skip
+    window = Window(events, 0, 30_000)
+    batch = WindowBatch.of([window], Translation(), "cpu")
+    indexed = on_device.IndexedBatch.of(batch)
+    _, one = compiled(window, Translation())
+    samples, m = indexed.samples, one.samples.t.size
+    # The support of a point is that of dense noise there, and chance.
+    support, sample_support = (
+        (20.0 ** (np.asarray(at, float) / 400) + 6.0 * rng.random(len(at))).astype(np.float32)
+        for at in (batch.x.numpy(), samples.x.numpy())
+    )
+    quiet = np.full((1, 2), np.quantile(sample_support[:m], 0.2), np.float32)
+    points = PointSupport(batch.rows, batch.x, batch.y, batch.p, tensor(support))
+    noise = PointSupport(samples.rows, samples.x, samples.y, samples.p, tensor(sample_support))
+    found, is_dense = densities_of_noise(indexed.live, points, indexed.rank, noise, tensor(quiet))
+    wanted = one_density.density_of_noise(one, support, sample_support[:m], quiet[0])
+    assert wanted is not None
+    assert is_dense.tolist() == [True]
+    np.testing.assert_allclose(found.tiles.numpy(), wanted.tiles.ravel(), rtol=1e-6)
+    assert wanted.tiles[:, -1].mean() > 5.0 * wanted.tiles[:, 0].mean()
+
+
 @pytest.mark.parametrize("whole", [True, False])
 def test_support_by_neighbors(whole):
     windows = [window_of(2500, 9), window_of(1200, 10)]

@@ -21,8 +21,13 @@ from evcrisp.estimators.auto.noise_model import QUIET_SHARE
 TILE_PX, TILE_SAMPLES = 32, 64
 
 #: A quick test, then the real one: number of events, and the mean square of the deviations of the tiles
-#: from uniform noise that is significant, in variances.
+#: from uniform noise that is significant, in variances. First of all tiles, then of those with quiet samples.
 TESTS = (4096, 1.5), (16_384, 4.0)
+TESTS_OF_QUIET = (16_384, 1.5), (65_536, 4.0)
+
+#: Share of the events that noise explains if only tiles with quiet samples differ. Where there is little noise, quiet
+#: events are those of weak edges.
+LEAST_NOISE = 0.5
 
 #: Events that are added to the count of every tile and to the expected one: few events tell little.
 PRIOR = 4.0
@@ -60,18 +65,37 @@ def density_of_noise(
     every = np.arange(samples.t.size)
     expected = tiles.count(of_samples, every, quiet, limit)
     of_events = Points(pixels.x, pixels.y, window.p, support)
-    for n_events, least in TESTS:
-        # Support above that of quiet samples; both polarities together.
-        chosen = window.one_in(-(-support.size // n_events))
-        counts = tiles.count(of_events, chosen, quiet, limit)
-        if _deviation(counts, expected) < least:
-            return None
+
+    def tested(tests: tuple[tuple[int, float], ...], *, of_all: bool) -> _Counted | None:
+        for n_events, least in tests:
+            # Support above that of quiet samples; both polarities together.
+            interval = -(-support.size // n_events)
+            chosen = window.one_in(interval)
+            counts = tiles.count(of_events, chosen, quiet, limit)
+            if _deviation(counts, expected, of_all=of_all) < least:
+                return None
+        return _Counted(chosen, interval, float(counts.sum()) / max(float(expected.sum()), 1.0))
+
+    found = tested(TESTS, of_all=True)
+    is_told, found = found is not None, found or tested(TESTS_OF_QUIET, of_all=False)
+    if found is None:
+        return None
     _raise_to_quiet_share(limit, tiles, of_samples, quiet)
-    local = tiles.count(of_events, chosen, quiet, limit)
+    local = tiles.count(of_events, found.chosen, quiet, limit)
     local_expected = tiles.count(of_samples, every, quiet, limit)
-    local_expected *= counts.sum() / max(expected.sum(), 1.0)
-    density = (local + PRIOR) / (local_expected + PRIOR)
+    density = (local + PRIOR) / (local_expected * found.ratio + PRIOR)
+    n_noise = found.interval * found.ratio * samples.t.size * float(density.mean())
+    if not is_told and n_noise < LEAST_NOISE * support.size:
+        return None
     return NoiseDensity(window.live, density.astype(np.float32))
+
+
+class _Counted(NamedTuple):
+    """Events of a test that found a difference."""
+
+    chosen: NDArray[np.intp]
+    interval: int  # events per chosen one
+    ratio: float  # quiet events per quiet sample
 
 
 class Points(NamedTuple):
@@ -139,8 +163,13 @@ def _raise_to_quiet_share(limit: Singles, tiles: _Tiles, samples: Points, quiet:
             flat[k] = max(np.partition(ranked[first:last], rank)[rank], 0.0)
 
 
-def _deviation(counts: Floats, n_samples: Floats) -> float:
-    """Return how far events and samples are distributed differently over the tiles, in variances."""
+def _deviation(counts: Floats, n_samples: Floats, *, of_all: bool) -> float:
+    """Return how far events and samples are distributed differently over the tiles, in variances.
+
+    About 1 if they are not. Tiles without quiet samples, where noise is densest, say nothing; ``of_all`` counts them.
+    """
     ratio = counts.sum() / max(n_samples.sum(), 1.0)
-    variance = np.maximum(n_samples * ratio * (1.0 + ratio), 1.0)
-    return float(np.mean((counts - n_samples * ratio) ** 2 / variance))
+    variance = n_samples * ratio * (1.0 + ratio)
+    squares = (counts - n_samples * ratio) ** 2 / np.maximum(variance, 1.0)
+    n_tiles = counts.size if of_all else max(np.minimum(variance, 1.0).sum(), 1.0)
+    return float(squares.sum() / n_tiles)

@@ -76,7 +76,7 @@ def common_models(
     n_used = np.count_nonzero(counts.reshape(-1, n_cells).sum(axis=0) > 1)
     is_wide = extent[0] * extent[1] > _LEAST_AREA * resolution[0] * resolution[1]
     if not is_wide or n_used < _LEAST_CELLS * n_cells:
-        return []
+        return _uniform_start(found, moved)
     center_x, center_y = center_of(resolution)
     starts: list[Start] = []
     field, residual_px = _affine(x - center_x, y - center_y, moved)
@@ -107,6 +107,14 @@ def _extent(values: Floats) -> float:
     first = ranked[low] + part * (ranked[low + 1] - ranked[low])
     last = ranked[-1 - low] - part * (ranked[-1 - low] - ranked[-2 - low])
     return float(last - first)
+
+
+def _uniform_start(found: FoundLayers, moved: Floats) -> list[Start]:
+    """Return the translation of a single layer that neither turns nor grows, of whatever size."""
+    mean = moved.mean(axis=0)
+    if len(found) > 1 or _rms(moved - mean) > _NEGLIGIBLE_PX or not found.motions[:, :6].any():
+        return []
+    return [Start(Translation(), mean)]
 
 
 def _affine(x: Floats, y: Floats, moved: Floats) -> tuple[Floats, float]:

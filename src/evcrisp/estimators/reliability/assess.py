@@ -58,6 +58,9 @@ _APERTURE_PX, _APERTURE_RATIO, _APERTURE_SHARE = 1.0, 4.0, 0.2
 #: above 3 px in every second layer of 240 random scenes.
 _UNSURE_PX, _UNSURE_SHARE = 1.0, 0.1
 
+#: The same for one motion of all events with so many parameters or fewer, whose interval holds.
+_FEW_PX, _FEW = 2.0, 4
+
 #: Displacement in bounds of a cold search beyond which a motion is not found, but met by chance.
 _MAX_BOUNDS = 1.25
 
@@ -89,6 +92,9 @@ _LAYER_MISALIGNED, _LAYER_OFF_PX = 0.2, 2.0
 #: of the motion, would sharpen: above it, one motion that was found is wrong somewhere. In 59 random scenes
 #: it was above 0.2 in six of nine where a tenth of the events was off by 3 px, and in one of the others.
 _ONE_MISALIGNED, _ONE_OFF_PX, _ONE_OFF_SHARE = 0.2, 0.6, 0.1
+
+#: Parts of a view are less certain than the whole: they may be off by this many of its standard deviations.
+_PART_SIGMAS = 2.0
 
 #: Standard deviation of a motion by which parts of the view can be compared, px per window.
 _SHARP_PX = 0.25
@@ -146,7 +152,8 @@ def assess(
     if getattr(result.config, "name", "") != "auto":
         own = covariance_in(result, result.signal & ~hot_events(result.window.events))
     covariance = (own or found).covariance if result.covariance is None else result.covariance
-    doubts = doubts_of(found, result.window.events.resolution, _LEAST_LASTING)
+    most_px = _FEW_PX if len(result.motion.param_names) <= _FEW else _APERTURE_PX
+    doubts = doubts_of(found, result.window.events.resolution, _LEAST_LASTING, most_px)
     if Doubt.CHANCE in doubts:
         doubts = [_without_motion(judged, found, misfit)]
     elif is_met_by_chance(judged):
@@ -249,9 +256,15 @@ def bound_px(resolution: tuple[int, int]) -> float:
 
 
 def doubts_of(
-    found: MotionCovariance, resolution: tuple[int, int], least_lasting: float
+    found: MotionCovariance,
+    resolution: tuple[int, int],
+    least_lasting: float,
+    most_px: float = _APERTURE_PX,
 ) -> list[Doubt]:
-    """Return the doubts about a motion that its own events tell."""
+    """Return the doubts about a motion that its own events tell.
+
+    ``most_px`` is a standard deviation up to which a motion counts as known.
+    """
     doubts = []
     moved_px = float(np.linalg.norm(found.displacement))
     if found.lasting < least_lasting or found.bend_px > max(_MAX_BEND_PX, _MAX_BEND * moved_px):
@@ -259,8 +272,8 @@ def doubts_of(
     if not found.strength > MIN_STRENGTH:
         return [Doubt.CHANCE]
     std = found.axis_std
-    limit_px = max(_APERTURE_PX, _APERTURE_RATIO * float(std.min()), _APERTURE_SHARE * moved_px)
-    is_partly_known = std.max() > limit_px or _is_unsure(found)
+    limit_px = max(most_px, _APERTURE_RATIO * float(std.min()), _APERTURE_SHARE * moved_px)
+    is_partly_known = std.max() > limit_px or _is_unsure(found, most_px)
     if is_partly_known or not found.is_known.all():
         doubts.append(Doubt.APERTURE)
     if found.rest_sigmas < _MIN_REST_SIGMAS:
@@ -270,11 +283,11 @@ def doubts_of(
     return doubts
 
 
-def _is_unsure(found: MotionCovariance) -> bool:
+def _is_unsure(found: MotionCovariance, most_px: float = _UNSURE_PX) -> bool:
     """Return whether the displacement of the events is uncertain on average over them."""
     moved_px = float(np.linalg.norm(found.displacement))
     std_px = float(np.linalg.norm(found.axis_std))
-    return std_px > max(_UNSURE_PX, _UNSURE_SHARE * moved_px)
+    return std_px > max(most_px, _UNSURE_SHARE * moved_px)
 
 
 def _without_motion(result: Estimate, found: MotionCovariance, misfit: float) -> Doubt:
@@ -318,7 +331,8 @@ def _is_partial(
         off_px = max(OFF_PX, _OFF_SHARE * _moved_px(result)) if limits is _ALL_MOTIONS else OFF_PX
         is_off = misaligned_share(result, SLOPE_FACTOR * off_px) > max_misaligned
     if is_sharp and not is_off and result.layer_map is None and limits is _ALL_MOTIONS:
-        off_px = max(_ONE_OFF_PX, _ONE_OFF_SHARE * _moved_px(result))
+        uncertain_px = _PART_SIGMAS * float(np.linalg.norm(found.axis_std)) if found else 0.0
+        off_px = max(_ONE_OFF_PX, _ONE_OFF_SHARE * _moved_px(result), uncertain_px)
         is_off = fit.misaligned > _ONE_MISALIGNED
         is_off = is_off and misaligned_share(result, SLOPE_FACTOR * off_px) > _ONE_MISALIGNED
     return fit.unexplained > max_unexplained or is_off

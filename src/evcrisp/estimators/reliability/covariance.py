@@ -3,11 +3,12 @@ r"""Covariance of a motion, from the events that it aligns.
 The contrast has the gradient g and the curvature H at the motion that was found. An error of the
 gradient moves the maximum by :math:`H^{-1} g`. Its variance is measured: parts of the view far enough
 from each other err independently, so that the sum over parts of :math:`g_i g_i^T` is that of the
-gradient (a sandwich estimator with clusters). Three terms join:
+gradient (a sandwich estimator with clusters). Four terms join:
 
 - events lie on pixels: a motion over d pixels is uncertain by that of one pixel, :math:`1 / \sqrt{12}`,
   over d, the same everywhere;
 - a motion away from the maximum of the contrast, of a method with another aim, is off by that distance;
+- edges make events as fast as they move: a motion that changes is found with more of its faster part;
 - along edges, all parts say nothing: the variance there is that of any motion that a search covers.
 """
 
@@ -169,10 +170,26 @@ def covariance_of(
     scaled = known @ inner @ known.T
     other = axes[:, ~is_known]
     scaled = scaled + view.unknown_px**2 * other @ other.T
+    bend_px = _bend_px(terms)
+    faster = _faster_part(displacement, bend_px)
+    scaled = scaled + np.outer(faster, faster)
     return MotionCovariance(
         backward @ scaled @ backward.T, displacement, scaled, backward, axes, is_known, is_seen, strength,
-        terms.lasting, _bend_px(terms),
+        terms.lasting, bend_px,
     )  # fmt: skip
+
+
+def _faster_part(displacement: Floats, bend_px: float) -> Floats:
+    """Return by how much a displacement may be too large, since more events come where it is faster, (m,).
+
+    A speed that changes by the share a of its mean to either side bends the path by a sixth of a times the
+    displacement, and the mean over events is larger than that over time by a third of the square of a.
+    """
+    moved = float(np.linalg.norm(displacement))
+    if moved < 1e-9:
+        return np.zeros(displacement.size)
+    change = min(6.0 * bend_px / moved, 1.0)
+    return displacement * (change**2 / 3.0)
 
 
 def _bend_px(terms: MotionTerms) -> float:

@@ -153,8 +153,22 @@ def test_few_signal_events_share_nothing(window):
     assert models(window, layers, is_signal=False) == []
 
 
-def test_a_compact_object_offers_no_model_of_the_view(window):
+def test_a_compact_object_that_turns_offers_no_model_of_the_view(window):
+    layers = found(window, [affine(4, 2, 0.0, -0.1, 0.1, 0.0)])
+    inside = np.hypot(window.x - 40, window.y - 40) < 20
+    assert common_models(window, layers, inside, []) == []
+
+
+def test_a_compact_object_alone_offers_its_translation(window):
     layers = found(window, [constant_motion(np.array([4.0, 2.0]), CENTER)])
+    inside = np.hypot(window.x - 40, window.y - 40) < 20
+    (start,) = common_models(window, layers, inside, [])
+    assert start.model.name == "translation"
+    np.testing.assert_allclose(start.theta, (4.0, 2.0), rtol=1e-6)
+
+
+def test_a_compact_object_at_rest_offers_no_model(window):
+    layers = found(window, [constant_motion(np.zeros(2), CENTER)])
     inside = np.hypot(window.x - 40, window.y - 40) < 20
     assert common_models(window, layers, inside, []) == []
 

@@ -2,7 +2,14 @@
 
 from dataclasses import dataclass
 
-from evcrisp.estimators.auto.noise_density import PRIOR, TESTS, TILE_PX, TILE_SAMPLES
+from evcrisp.estimators.auto.noise_density import (
+    LEAST_NOISE,
+    PRIOR,
+    TESTS,
+    TESTS_OF_QUIET,
+    TILE_PX,
+    TILE_SAMPLES,
+)
 from evcrisp.estimators.auto.noise_model import QUIET_SHARE
 from evcrisp.estimators.auto.on_device.noise_model import of_polarity
 from evcrisp.tensors.cuda.kernels import kernels_of
@@ -67,17 +74,24 @@ def densities_of_noise(
     sample_above = samples.support - of_polarity(quiet, samples.rows.row, samples.p)
     limit = torch.zeros(grid.size, device=live.device)
     window = grid.pixels()
-    is_dense = grid.width * grid.height > 1
-    is_dense &= torch.maximum(grid.width, grid.height) > 1
-    for n_events, least in TESTS:
-        chosen = ChosenEvents.of(live, grid, events, rank, quiet, n_events)
-        counts = chosen.quiet(limit), _quiet(sample_tile, sample_above, limit)
-        is_dense &= ~(_deviation(*counts, window) < least)
-    limit = _limits(sample_tile, sample_above, grid.size)
-    local, expected = chosen.quiet(limit), _quiet(sample_tile, sample_above, limit)
-    ratio = window.sum(counts[0]) / window.sum(counts[1]).clamp(min=1.0)
-    tiles = (local + PRIOR) / (expected * window.spread(ratio) + PRIOR)
-    return NoiseDensities(live, grid, tiles.to(torch.float32)), is_dense
+    limits = _limits(sample_tile, sample_above, grid.size)
+    expected = _quiet(sample_tile, sample_above, limit)
+    local_expected = _quiet(sample_tile, sample_above, limits)
+    is_told, is_dense = (torch.maximum(grid.width, grid.height) > 1 for _ in range(2))
+    tiles = []
+    for tests, differs in ((TESTS, is_told), (TESTS_OF_QUIET, is_dense)):
+        for n_events, least in tests:
+            chosen = ChosenEvents.of(live, grid, events, rank, quiet, n_events)
+            counts = chosen.quiet(limit)
+            differs &= ~(_deviation(counts, expected, window, of_all=tests is TESTS) < least)
+        ratio = window.sum(counts) / window.sum(expected).clamp(min=1.0)
+        local = chosen.quiet(limits)
+        tiles.append((local + PRIOR) / (local_expected * window.spread(ratio) + PRIOR))
+    mean = window.sum(tiles[1]) / window.counts
+    n_noise = -(-events.rows.counts // n_events) * ratio * samples.rows.counts * mean
+    is_dense &= n_noise >= LEAST_NOISE * events.rows.counts
+    chosen_tiles = torch.where(window.spread(is_told), tiles[0], tiles[1])
+    return NoiseDensities(live, grid, chosen_tiles.to(torch.float32)), is_told | is_dense
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -188,8 +202,10 @@ def _limits(tile: Tensor, above: Tensor, n_tiles: int) -> Tensor:
     return torch.where(count > 0, found, 0.0)
 
 
-def _deviation(counts: Tensor, n_samples: Tensor, window: Rows) -> Tensor:
+def _deviation(counts: Tensor, n_samples: Tensor, window: Rows, *, of_all: bool) -> Tensor:
     """Return how far events and samples are distributed differently, in variances, (b,)."""
     ratio = window.spread(window.sum(counts) / window.sum(n_samples).clamp(min=1.0))
-    variance = (n_samples * ratio * (1.0 + ratio)).clamp(min=1.0)
-    return window.sum((counts - n_samples * ratio) ** 2 / variance) / window.counts
+    variance = n_samples * ratio * (1.0 + ratio)
+    squares = (counts - n_samples * ratio) ** 2 / variance.clamp(min=1.0)
+    n_tiles = window.sum(variance.clamp(max=1.0)).clamp(min=1.0)
+    return window.sum(squares) / (window.counts if of_all else n_tiles)
