@@ -42,6 +42,10 @@ _LEAST_SHARE = 0.5
 _N_EVENTS = 2048
 
 
+#: Middle of a view or of an object, px.
+Center = tuple[float, float]
+
+
 class Start(NamedTuple):
     """A model, and parameters from which its search starts, per window; None for a cold search."""
 
@@ -77,18 +81,18 @@ def common_models(
     is_wide = extent[0] * extent[1] > _LEAST_AREA * resolution[0] * resolution[1]
     if not is_wide or n_used < _LEAST_CELLS * n_cells:
         return _uniform_start(found, moved)
-    center_x, center_y = center_of(resolution)
+    center_x, center_y = center = center_of(resolution)
     starts: list[Start] = []
     field, residual_px = _affine(x - center_x, y - center_y, moved)
     if residual_px < _COMMON_PX:
-        starts += _affine_starts(field, x - center_x, y - center_y, resolution)
+        starts += _affine_starts(field, x - center_x, y - center_y, center)
     else:
-        starts += _largest_starts(layer, x - center_x, y - center_y, moved, resolution)
+        starts += _largest_starts(layer, x - center_x, y - center_y, moved, center)
     if starts and contradicts(window, contrasts(), *starts[-1]):
         starts = []
     simpler: list[Start] = []
     if len(found) == 1:  # an affine motion may slide along edges without end; these hardly can
-        simpler = models_near(field, resolution)[1:3]
+        simpler = models_near(field, center)[1:3]
     homography = Homography.for_sensor(resolution)
     a, b = (x - center_x) / homography.scale, (y - center_y) / homography.scale
     rates, residual_px = _homography(a, b, moved / homography.scale)
@@ -127,14 +131,14 @@ def _affine(x: Floats, y: Floats, moved: Floats) -> tuple[Floats, float]:
 
 
 def _largest_starts(
-    layer: NDArray[np.int16], x: Floats, y: Floats, moved: Floats, resolution: tuple[int, int]
+    layer: NDArray[np.int16], x: Floats, y: Floats, moved: Floats, center: Center
 ) -> list[Start]:
     """Return similar models of the largest layer, if it turns or grows: others may belong to its field."""
     largest = layer == np.bincount(layer).argmax()
     if np.count_nonzero(largest) < _LEAST_SHARE * layer.size:
         return []
     field, _ = _affine(x[largest], y[largest], moved[largest])
-    starts = _affine_starts(field, x, y, resolution)
+    starts = _affine_starts(field, x, y, center)
     if starts[0].model.name == "translation":
         return []
     return [start for start in starts if start.model.name in ("rigid", "similarity")]
@@ -162,7 +166,7 @@ def _rms(difference: Floats) -> float:
     return float(np.sqrt((difference**2).sum(axis=1).mean()))
 
 
-def _affine_starts(field: Floats, x: Floats, y: Floats, resolution: tuple[int, int]) -> list[Start]:
+def _affine_starts(field: Floats, x: Floats, y: Floats, center: Center) -> list[Start]:
     """Return the simplest model of an affine field, and those with more parameters."""
     spread = float(np.sqrt((x**2 + y**2).mean()))
     _, _, xx, xy, yx, yy = field.tolist()
@@ -170,16 +174,16 @@ def _affine_starts(field: Floats, x: Floats, y: Floats, resolution: tuple[int, i
     stretch = 0.5 * float(np.hypot(xx - yy, xy + yx)) * spread
     needed = [part > _NEGLIGIBLE_PX for part in (turn, growth, stretch)]
     k = max((k + 1 for k, is_needed in enumerate(needed) if is_needed), default=0)
-    return models_near(field, resolution)[k:]
+    return models_near(field, center)[k:]
 
 
-def models_near(field: Floats, resolution: tuple[int, int]) -> list[Start]:
-    """Return the models up to an affine field, with the parameters of that nearest to it."""
+def models_near(field: Floats, center: Center) -> list[Start]:
+    """Return the models up to an affine field about a center, with the parameters of that nearest to it."""
     vx, vy, xx, xy, yx, yy = field.tolist()
     similarity = np.array([vx, vy, 0.5 * (yx - xy), 0.5 * (xx + yy)])
     return [
         Start(Translation(), similarity[:2]),
-        Start(Rigid.for_sensor(resolution), similarity[:3]),
-        Start(Similarity.for_sensor(resolution), similarity),
-        Start(Affine.for_sensor(resolution), field),
+        Start(Rigid(center), similarity[:3]),
+        Start(Similarity(center), similarity),
+        Start(Affine(center), field),
     ]

@@ -79,6 +79,9 @@ _FIELD_COST = 0.5 * LAYER_COST
 #: A model with more parameters must lower the misfit by more.
 _CLEARLY = 0.1
 
+#: Share of the signal that a motion must align besides, if it was found without layers that suggest it.
+_MUCH = 0.4
+
 #: Models for which a simpler one may do, and events that suffice to tell.
 _SIMPLER, _SHARP_EVENTS = ("rigid", "similarity", "affine", "homography"), 8_192
 
@@ -192,7 +195,11 @@ class MotionFinder:
                 theta = result.theta * prepared.indexed.data.duration_s
                 return is_as_sharp(prepared, contrasts(), result.motion, theta)
 
-            single = self._single(window, starts, found, one, misfit, as_sharp)
+            single = None
+            if one is not None and stands_out and not found.motions[:, :6].any():
+                single = self._around(window, one.completed())
+            if single is None:
+                single = self._single(window, starts, found, one, misfit, as_sharp)
             if single is not None:
                 single = self._simplest(window, single)
                 fit = misfit_of(single.by_motion)
@@ -244,7 +251,7 @@ class MotionFinder:
         if n_free == result.theta.size:
             return both
         least, as_good = misfit_of(result), max(_AS_GOOD, _AS_GOOD_EVENTS / chosen.size)
-        for model, theta in models_near(start, resolution):
+        for model, theta in models_near(start, center):
             if not n_free <= len(model.param_names) < result.theta.size:
                 continue
             other = self._one(window, model, theta)
@@ -309,6 +316,24 @@ class MotionFinder:
             self._model, self._layers = best.final.motion, None
             self._theta = best.final.theta.copy()
         return best
+
+    def _around(self, window: Window, one: BothLabels) -> BothLabels | None:
+        """Return a motion with more parameters than a given one that aligns much more, if there is one.
+
+        What moves fast among much noise shows no layers.
+        """
+        result, center = one.by_motion, center_of(window.events.resolution)
+        field = affine_at(result.motion, result.theta, center)
+        before = misfit_of(result)
+        if before.misaligned < _MUCH:
+            return None
+        for model, theta in models_near(field, center)[1:]:
+            other = self._one(window, model, theta)
+            fit = misfit_of(other.by_motion)
+            is_usable = other.final.status is Status.CONVERGED and not other.by_motion.warnings
+            if is_usable and not fit.is_large() and fit.misaligned < before.misaligned - _MUCH:
+                return other
+        return None
 
     def _labeled(self, result: Estimate, fit: Misfit | None = None) -> Estimate:
         """Return an estimate with one motion, labeled with neighbors if something is left unexplained.

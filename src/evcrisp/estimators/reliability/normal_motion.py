@@ -26,7 +26,9 @@ def with_normal_motion(
     wanted = None
     if prior is not None and prior.reliable and prior.motion == result.motion:
         wanted = prior.theta
-    theta = _with_unknown_part(result.theta, found, ~found.is_known, wanted)
+    # Closed things of small size hardly show all parameters, but what they show is right.
+    is_told = found.is_known if result.motion.name == "translation" else found.is_seen
+    theta = _with_unknown_part(result.theta, found, ~is_told, wanted)
     x, y = WindowData.of(result.window, result.motion).warp.warp(theta)
     return replace(result, theta=theta, aligned_x=x, aligned_y=y)
 
