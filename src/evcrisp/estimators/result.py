@@ -244,6 +244,14 @@ class Estimate:
             out_x[here], out_y[here] = positions
         return out_x, out_y
 
+    @property
+    def moved_center(self) -> tuple[float, float] | None:
+        """Place to which the parameters of one motion refer, px, if it is not the middle of the sensor."""
+        center = getattr(self.motion, "center", None)
+        if self.layer_map is not None or center == center_of(self.window.events.resolution):
+            return None
+        return center
+
     def parameters(self, model: MotionModel) -> Floats:
         """Return the motion as numbers of a model: ``theta``, or those of an `OpenMotion`."""
         if not is_open(model) or self.layer_map is not None:
@@ -304,6 +312,8 @@ class Estimate:
         theta = ", ".join(f"{name}={value:.4g} {unit}" for name, value, unit in named)
         if self.layer_map is not None:
             theta = f"{len(self.layer_motions)} layers, largest {theta}"
+        elif (center := self.moved_center) is not None:
+            theta += f" about ({center[0]:.0f}, {center[1]:.0f}) px"
         doubts = "".join(f", {doubt.code}" for doubt in self.doubts)
         return (
             f"Estimate({theta}; signal={int(self.signal.sum())} of {len(self)}, "
@@ -320,6 +330,8 @@ class Estimate:
             (name, f"{value:.4g} {unit}" if np.isnan(std) else f"{value:.4g} ± {std:.2g} {unit}")
             for (name, value, unit), std in zip(named, self.std, strict=True)
         ]
+        if (center := self.moved_center) is not None:
+            motions.append(("about", f"({center[0]:.0f}, {center[1]:.0f}) px"))
         several = len(self.layer_motions) > 1
         facts = [
             *(self._layer_facts() if several else motions),

@@ -106,6 +106,7 @@ class Computer:
             "row": self._row(request, result),
             "lens": self._lens(request),
             **_status_facts(result.status, list(result.warnings)),
+            "center": result.moved_center,
             "std": [None if np.isnan(value) else float(value) for value in result.std],
             "is_reliable": result.reliable,
             "doubts": [doubt.code for doubt in result.doubts],

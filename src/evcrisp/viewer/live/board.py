@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evcrisp.core.events import Events
+from evcrisp.motion.open_motion import OpenMotion
 
 #: Time of the events in the pictures, us.
 SHOWN_US = 40_000
@@ -147,8 +148,11 @@ def _motion(estimate: Any) -> str:
     """Return the motion of a window in words."""
     if estimate is None:
         return "a filter: no motion"
-    model = estimate.motion
-    values = zip(model.param_names, estimate.theta, model.param_units, strict=True)
+    model, theta = estimate.motion, estimate.theta
+    if estimate.moved_center is not None:  # the velocity at the middle of the sensor
+        model = OpenMotion()
+        theta = estimate.parameters(model)
+    values = zip(model.param_names, theta, model.param_units, strict=True)
     text = ", ".join(f"{name} {value:.3g} {unit}" for name, value, unit in list(values)[:2])
     n_layers = len(estimate.layer_motions)
     layers = f", {n_layers} layers" if n_layers > 1 else ""

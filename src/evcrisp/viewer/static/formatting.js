@@ -54,11 +54,13 @@ export function formatUncertain(value, std) {
   return `${formatNumber(value)} ± ${formatNumber(Number((1.96 * std).toPrecision(2)))}`;
 }
 
-/** "vx 1,364 ± 16 px/s, vy 186 ± 12 px/s" */
-export function formatMotion({ names, units, theta, std }) {
+/** "vx 1,364 ± 16 px/s, vy 186 ± 12 px/s"; with a center, "w 2.0 ± 0.1 rad/s, about (214, 205) px" */
+export function formatMotion({ names, units, theta, std, center }) {
   // Parameters that are exactly 0 belong to a simpler motion.
   const told = names.map((_, k) => k).filter((k) => theta[k] !== 0 || (std?.[k] ?? 1) > 0);
-  return told.map((k) => `${names[k]} ${formatUncertain(theta[k], std?.[k])} ${units[k]}`).join(", ");
+  const parts = told.map((k) => `${names[k]} ${formatUncertain(theta[k], std?.[k])} ${units[k]}`);
+  if (center) parts.push(`about (${center.map((value) => Math.round(value)).join(", ")}) px`);
+  return parts.join(", ");
 }
 
 /** "⚠ aperture, at rest: " before a motion that is doubtful; nothing before others. */

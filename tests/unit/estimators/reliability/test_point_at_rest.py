@@ -9,6 +9,7 @@ import evcrisp
 from evcrisp import Events, Windowing
 from evcrisp.estimators.reliability.point_at_rest import about_point_at_rest, point_at_rest
 from evcrisp.motion import Rigid, Similarity
+from evcrisp.motion.open_motion import OpenMotion
 from evcrisp.motion.velocity import velocity_of
 
 rates = st.floats(-300.0, 300.0)
@@ -72,3 +73,19 @@ def test_a_motion_without_a_turn_is_left():
     events = evcrisp.simulate(theta=(300.0, -120.0), duration_us=30_000, seed=1).events
     result = evcrisp.estimate(events, motion="translation")
     assert about_point_at_rest(result) is result
+
+
+def test_a_turn_about_another_point_states_that_point():
+    scene = evcrisp.simulate(
+        motion="similarity", theta=(150.0, -80.0, 2.0, 0.0), duration_us=30_000, seed=12
+    )
+    result = evcrisp.estimate(scene.events)
+    x, y = result.moved_center
+    assert result["vx"] == result["vy"] == 0.0
+    # The velocity is zero where it turns by 2 rad/s: 75 px below and 40 px to the right of the middle.
+    assert (x, y) == pytest.approx((212.5, 204.5), abs=6.0)
+    assert f"about ({x:.0f}, {y:.0f}) px" in repr(result)
+    assert f"({x:.0f}, {y:.0f}) px" in result._repr_html_()
+    at_middle = result.parameters(OpenMotion())
+    assert at_middle[:2] == pytest.approx((150.0, -80.0), abs=10.0)
+    assert evcrisp.estimate(scene.events, motion="similarity").moved_center is None
